@@ -39,7 +39,7 @@ import { decodedPath, pathAsSent } from './platform/lib/web/request-target.ts'
 import { noSuchPath } from './platform/lib/web/rescode.ts'
 import { registerSecurityTxt } from './platform/lib/web/security-txt.ts'
 import { traceRequests } from './platform/lib/web/trace-requests.ts'
-import { limitPages, registerRateLimiter } from './platform/throttle/index.ts'
+import { limitPages } from './platform/throttle/index.ts'
 import { sandboxRoom } from './sandbox/portal/plugin.ts'
 import { answerUnknownSignedPaths, areaBOf, mtpRoom } from './ticketing/mtp/plugin.ts'
 
@@ -110,7 +110,7 @@ export async function buildApp({
   await registerPages(app, config.PUBLIC_URL)
   limit.refuse = refuseForLoad(app, config.PUBLIC_URL, deps.metrics, areaB)
   limit.onUnread = noteUnread(app)
-  registerRateLimiter(app, deps.rateLimiter)
+  app.decorate('rateLimiter', deps.rateLimiter)
   registerOperators(app, deps, isForOperators, ROUTE_ROLES)
   answerUnknownSignedPaths(app, withShareOf(deps, 'notices'))
   /** With ADMIN_PORT, /metrics does not exist on PORT, whatever the method. */

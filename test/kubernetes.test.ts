@@ -135,7 +135,7 @@ describe('the pods', () => {
 
   it('are scaled by requests in progress, well before any is rejected', () => {
     const [{ pods }] = autoscaler.metrics
-    expect(read('src/operations/metrics/dashboard.json')).toContain(pods.metric.name)
+    expect(read('.github/dashboard.json')).toContain(pods.metric.name)
     expect(Number(pods.target.averageValue)).toBeLessThan(config.MAX_REQUESTS / 2)
     expect(autoscaler.minReplicas).toBeGreaterThan(ofKind('PodDisruptionBudget').spec.maxUnavailable)
   })

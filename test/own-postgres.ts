@@ -1,5 +1,5 @@
-import { attachEmbedded } from '../src/platform/db/embedded/attach.ts'
 import { type EmbeddedServer, startEmbedded } from '../src/platform/db/embedded/server.ts'
+import { attachEmbedded } from '../src/platform/db/find-database.ts'
 import { openLog } from '../src/platform/lib/log.ts'
 
 /** PostgreSQL for tests that stop it, or that query the one of a running service: all that acceptance tests use of src/. */

@@ -9,18 +9,15 @@ import { httpServer } from '../platform/lib/web/http-server.ts'
 import { BACKLOG, unusablePort } from '../platform/lib/web/listen.ts'
 import { noSuchPath } from '../platform/lib/web/rescode.ts'
 
-/** The part of the app that a listener needs. */
 interface Routing {
   routing(request: IncomingMessage, response: ServerResponse): void
   limitRequests(server: Server, maxConnections: number, handle: RequestListener): Server
 }
 
 export interface Where {
-  /** The name of the port's setting. */
   readonly setting: string
   readonly host: string
   readonly port: number
-  /** The only paths that are served. */
   readonly paths: RegExp
   readonly maxConnections: number
   /** Seconds that requests in progress get on close. */

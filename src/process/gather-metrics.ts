@@ -4,8 +4,8 @@ import { type GatherMetrics, lastingOf, type ProcessMetrics, sumOf } from '../op
 
 /**
  * With HTTP_PROCESSES > 1 a scrape reaches one server process, which asks the primary process, which asks all that are
- * ready. Of a process that does not answer in time the scrape has what it last counted, but no gauges:
- * `gatehouse_processes` says how many answered.
+ * ready. Of one that does not answer in time the scrape has what it last counted; `gatehouse_processes` says how many
+ * answered.
  */
 
 /** From a server process: `askMetrics` requests the metrics of all processes; `ownMetrics` replies to a `metricsRequest`. */
@@ -23,28 +23,26 @@ const [PROCESS_TIMEOUT_MS, PRIMARY_TIMEOUT_MS] = [1_000, 2_000]
 type Own = () => Promise<ProcessMetrics>
 
 /** Requests that await a reply, by number. */
-class PendingReplies<Answer> {
-  readonly #pending = new Map<number, (answer: Answer) => void>()
-  readonly #timeoutMs: number
-  #last = 0
-
-  constructor(timeoutMs: number) {
-    this.#timeoutMs = timeoutMs
+function pendingReplies<Answer>(timeoutMs: number) {
+  const pending = new Map<number, (answer: Answer) => void>()
+  let last = 0
+  return {
+    /** Undefined if no answer came in time. */
+    ask: async (send: (id: number) => void): Promise<Answer | undefined> => {
+      const id = ++last
+      const answered = new Promise<Answer>((resolve) => pending.set(id, resolve))
+      send(id)
+      const answer = await Promise.race([answered, sleep(timeoutMs, undefined, { ref: false })])
+      pending.delete(id)
+      return answer
+    },
+    answer: (id: number, answer: Answer) => pending.get(id)?.(answer),
   }
+}
 
-  /** Undefined if no answer came in time. */
-  async ask(send: (id: number) => void): Promise<Answer | undefined> {
-    const id = ++this.#last
-    const answered = new Promise<Answer>((resolve) => this.#pending.set(id, resolve))
-    send(id)
-    const answer = await Promise.race([answered, sleep(this.#timeoutMs, undefined, { ref: false })])
-    this.#pending.delete(id)
-    return answer ?? undefined
-  }
-
-  answer(id: number, answer: Answer): void {
-    this.#pending.get(id)?.(answer)
-  }
+/** To a process that may just have ended. */
+export function sendTo(child: Worker, message: MetricsToServer | string): void {
+  if (child.isConnected()) child.send(message, () => {})
 }
 
 /** In the primary process. */
@@ -52,7 +50,7 @@ export class MetricsOfProcesses {
   readonly #own: Own
   /** What each process that is ready has last replied. */
   readonly #last = new Map<Worker, ProcessMetrics>()
-  readonly #pending = new PendingReplies<ProcessMetrics>(PROCESS_TIMEOUT_MS)
+  readonly #pending = pendingReplies<ProcessMetrics>(PROCESS_TIMEOUT_MS)
   /** Counts of processes that have ended: a sum must not decrease, or rates would be wrong. */
   #ended: ProcessMetrics = []
   #keeping = Promise.resolve()
@@ -62,15 +60,12 @@ export class MetricsOfProcesses {
   }
 
   add(child: Worker): void {
-    const send = (message: MetricsToServer) => {
-      if (child.isConnected()) child.send(message, () => {})
-    }
     child.on('message', (message: MetricsFromServer | 'ready') => {
       if (message === 'ready') this.#last.set(child, [])
       if (typeof message !== 'object') return
       if ('ownMetrics' in message) this.#pending.answer(message.id, message.ownMetrics)
       if ('askMetrics' in message) {
-        void this.#gather().then((allMetrics) => send({ allMetrics, id: message.askMetrics }))
+        void this.#gather().then((allMetrics) => sendTo(child, { allMetrics, id: message.askMetrics }))
       }
     })
     // One after the other: those that end at once must not overwrite each other's counts.
@@ -90,9 +85,7 @@ export class MetricsOfProcesses {
     const [own, ...ofChildren] = await Promise.all([
       this.#own(),
       ...[...this.#last.keys()].map(async (child) => {
-        const metrics = await this.#pending.ask((metricsRequest) => {
-          if (child.isConnected()) child.send({ metricsRequest } satisfies MetricsToServer, () => {})
-        })
+        const metrics = await this.#pending.ask((metricsRequest) => sendTo(child, { metricsRequest }))
         if (metrics && this.#last.has(child)) this.#last.set(child, metrics)
         return () => (this.#last.has(child) ? (metrics ?? lastingOf(this.#last.get(child) ?? [])) : [])
       }),
@@ -104,7 +97,7 @@ export class MetricsOfProcesses {
 
 /** In a server process: replies with its own metrics, and asks for those of all. */
 export function metricsOfAll(own: Own): { readonly gather: GatherMetrics; take(message: MetricsToServer): void } {
-  const pending = new PendingReplies<ProcessMetrics[]>(PRIMARY_TIMEOUT_MS)
+  const pending = pendingReplies<ProcessMetrics[]>(PRIMARY_TIMEOUT_MS)
   const send = (message: MetricsFromServer) => process.send?.(message)
   return {
     gather: async () => (await pending.ask((askMetrics) => send({ askMetrics }))) ?? [await own()],

@@ -5,17 +5,14 @@ import { fileURLToPath } from 'node:url'
 import { type ChosenPorts, type Config, longestShutdown } from '../platform/config/index.ts'
 import type { Log } from '../platform/lib/log.ts'
 import { ROOT } from '../platform/lib/root.ts'
-import type { MetricsFromServer, MetricsOfProcesses, MetricsToServer } from './gather-metrics.ts'
+import { type MetricsFromServer, type MetricsOfProcesses, type MetricsToServer, sendTo } from './gather-metrics.ts'
 import type { Database, Serving } from './http-server.ts'
 
 /** What a server process receives by message, since others may read its environment. */
 export interface Handover extends Database, ChosenPorts {}
 export type ToServer = Handover | 'stop' | 'all-listeners-closed' | MetricsToServer
 
-/**
- * `awaiting-handover` at the start, `ready` once it answers requests, or `failed` with the reason; while stopping,
- * `listener-closed` once it accepts no more connections.
- */
+/** `ready` once it answers requests, `failed` with the reason; `listener-closed` once it accepts no more connections. */
 export type FromServer =
   | 'awaiting-handover'
   | 'ready'
@@ -62,7 +59,9 @@ export async function serveInProcesses(
     stopping = true
     const killAfterMs = longestShutdown(config).hangingHttpProcess * 1000
     const children = Object.values(cluster.workers ?? {}).filter((child) => child !== undefined)
-    void Promise.all(children.map(listenerClosed)).then(() => children.forEach(sendAllClosed))
+    void Promise.all(children.map(listenerClosed)).then(() => {
+      for (const child of children) sendTo(child, 'all-listeners-closed' satisfies ToServer)
+    })
     await Promise.all(children.map((child) => end(child, killAfterMs)))
   }
 
@@ -95,10 +94,6 @@ function listenerClosed(child: Worker): Promise<void> {
     child.once('exit', () => resolve())
     child.on('message', (message: FromServer) => message === 'listener-closed' && resolve())
   })
-}
-
-function sendAllClosed(child: Worker): void {
-  if (child.isConnected()) child.send('all-listeners-closed' satisfies ToServer, () => {})
 }
 
 async function end(child: Worker, killAfterMs: number): Promise<void> {

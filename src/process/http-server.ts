@@ -1,16 +1,17 @@
+import { collectDefaultMetrics } from 'prom-client'
 import { openLongLived } from '../long-lived.ts'
 import type { ServiceDeps } from '../operations/jobs/index.ts'
-import { type GatherMetrics, keepHistory, measureProcess, openTracing } from '../operations/metrics/index.ts'
+import { type GatherMetrics, keepHistory, openTracing } from '../operations/metrics/index.ts'
 import type { Config } from '../platform/config/index.ts'
 import type { ShardNodes } from '../platform/db/citus.ts'
 import { isSecretKey, KEY_FOLLOWED_WITHIN_S } from '../platform/db/installation.ts'
-import { openDatabase } from '../platform/db/open-database.ts'
+import { type OpenDatabase, openDatabase } from '../platform/db/open-database.ts'
 import { connectionSettings } from '../platform/db/pool.ts'
 import type { Db } from '../platform/db/sql.ts'
 import { systemClock } from '../platform/lib/clock.ts'
 import { deriveKeys, type Keys } from '../platform/lib/crypto/keys.ts'
 import type { Log } from '../platform/lib/log.ts'
-import { openMetrics } from '../platform/lib/metrics.ts'
+import { type Metrics, openMetrics } from '../platform/lib/metrics.ts'
 import { drain } from '../platform/lib/web/drain.ts'
 import { listenOn } from '../platform/lib/web/listen.ts'
 import { furtherListener, HEALTH_PATHS, OPERATORS_PATHS, type Where } from './further-listener.ts'
@@ -48,12 +49,7 @@ export async function openDeps(config: Config, log: Log, database: Database): Pr
   }
   const { db, ...opened } = openDatabase(settings, log, { shards: config.SHARDS, limits, tracing, nodes })
   const { longLived, close: closeLongLived } = openLongLived({ config, db, clock: systemClock, keys }, log)
-  measureProcess(metrics, {
-    pool: opened.connections,
-    waiting: opened.waiting,
-    breakers: () => longLived.calls.breakers.counts(),
-    certificates: () => longLived.calls.certificates.ending(),
-  })
+  measureProcess(metrics, opened, longLived.calls)
   const following = followKey(db, keys)
   const endHistory = keepHistory({ db, clock: systemClock, metrics })
   const close = async () => {
@@ -64,6 +60,35 @@ export async function openDeps(config: Config, log: Log, database: Database): Pr
     await tracing?.close()
   }
   return { deps: { config, db, clock: systemClock, keys, metrics, tracing, ...longLived }, close }
+}
+
+/** Adds the metrics that are read at each scrape: of the process, its connections, and the partners that it calls. */
+function measureProcess(
+  { registry, watch }: Metrics,
+  { connections, waiting }: Pick<OpenDatabase, 'connections' | 'waiting'>,
+  { breakers, certificates }: ServiceDeps['calls'],
+): void {
+  collectDefaultMetrics({ register: registry })
+  watch('gatehouse_processes', 'Number of processes summed here', () => 1)
+  const byState = () => {
+    const { total, idle } = connections()
+    return { used: total - idle, idle }
+  }
+  const [state, room] = [{ label: 'state' }, { label: 'room' }]
+  watch('gatehouse_database_connections', 'Connections of the pool by state: used, idle', byState, state)
+  watch('gatehouse_database_waiting', 'Statements that wait for a connection, by room', waiting, room)
+  watch(
+    'gatehouse_partner_breakers',
+    'Partners whose circuit breaker is open (calls failed) or slow (no background calls); the maximum over all processes',
+    () => ({ ...breakers.counts() }),
+    { label: 'state', aggregator: 'max' },
+  )
+  watch(
+    'gatehouse_partner_certificates_ending',
+    'Hosts of partners whose TLS certificate ends within 14 days; the maximum over all processes',
+    () => certificates.ending(),
+    { aggregator: 'max' },
+  )
 }
 
 /** While SECRET_KEY is being rotated: adopts the current key soon after it changes in the database. */

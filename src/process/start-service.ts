@@ -5,7 +5,7 @@ import { type Config, operatorsAddress, withPorts } from '../platform/config/ind
 import { awaitDatabase } from '../platform/db/await-database.ts'
 import { checkSessions } from '../platform/db/check-sessions.ts'
 import { nodesOfShards } from '../platform/db/citus.ts'
-import { keepAddress } from '../platform/db/embedded/address.ts'
+import { keepAddress } from '../platform/db/embedded/lock.ts'
 import { type EmbeddedServer, startEmbedded } from '../platform/db/embedded/server.ts'
 import { checkSecretKey } from '../platform/db/installation.ts'
 import { migrate } from '../platform/db/migrate.ts'
@@ -33,7 +33,6 @@ const CONNECTIONS_SHORT =
 /** Connections of the queue, and the one that renews the worker's lease. */
 const OF_JOBS = 7
 
-/** How long the database's connections may take to close. */
 const CLOSE_TIMEOUT_MS = 2_000
 
 interface Running {

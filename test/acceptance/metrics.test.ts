@@ -113,7 +113,7 @@ describe('dashboard, alerts and documents', () => {
     query.match(/\b(?:gatehouse|nodejs|process)_\w+/g)?.filter((name) => name !== 'process_cpu') ?? []
 
   it('every query of the dashboard uses metrics that exist', async () => {
-    const dashboard = JSON.parse(readFileSync(`${FOLDER}dashboard.json`, 'utf8'))
+    const dashboard = JSON.parse(read('.github/dashboard.json'))
     const queries: string[] = dashboard.panels.flatMap((panel: { targets?: { expr: string }[] }) =>
       (panel.targets ?? []).map(({ expr }) => expr),
     )

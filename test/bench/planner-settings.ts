@@ -11,8 +11,7 @@ import { findAppWithFailures } from '../../src/authorization/registry/secret-sto
 import { findDescribedToken, findToken } from '../../src/authorization/resource/store.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/server.ts'
 import { GENERIC_PLAN_SETTINGS, type ServerSettings } from '../../src/platform/db/planning.ts'
-import { connectionConfig } from '../../src/platform/db/pool.ts'
-import { startupOptions } from '../../src/platform/db/session-settings.ts'
+import { connectionConfig, startupOptions } from '../../src/platform/db/pool.ts'
 import { type Db, dbOf } from '../../src/platform/db/sql.ts'
 import { sha256 } from '../../src/platform/lib/crypto/digest.ts'
 import { openLog } from '../../src/platform/lib/log.ts'
@@ -25,9 +24,9 @@ import { BadOption } from './options.ts'
 import { ratios, spreadOf } from './statistics.ts'
 
 /**
- * The effect of each setting in src/platform/db/planning.ts: PostgreSQL's CPU time for a batch with all settings forced,
- * and relative to that with one of them left at PostgreSQL's default. First with plans made when tables had three rows,
- * after the tables have grown; then with plans made for large, analyzed tables.
+ * The effect of each setting in src/platform/db/planning.ts: PostgreSQL's CPU time for a batch with all settings
+ * forced, and relative to that with one of them left at PostgreSQL's default. First with plans made when tables had
+ * three rows, after the tables have grown; then with plans made for large, analyzed tables.
  */
 
 const HELP = `npm run bench:planning -- [options]

@@ -136,7 +136,7 @@ interface SignInRecord {
   readonly detail?: object
 }
 
-/** Callback for `SignInLimits.failed`. */
+/** Callback for `failed` of `signInLimits`. */
 export const recordFailure =
   (deps: Deps, user: UserRowKey | undefined, record: SignInRecord) =>
   (locked: boolean): Promise<string | undefined> =>

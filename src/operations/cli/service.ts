@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { operatorsAddress, readConfig } from '../../platform/config/index.ts'
-import { addressOfRunning } from '../../platform/db/embedded/address.ts'
+import { addressOfRunning } from '../../platform/db/embedded/lock.ts'
 import { keptSecrets } from '../../platform/db/embedded/secrets.ts'
 import type { Clock } from '../../platform/lib/clock.ts'
 import { deriveKeys } from '../../platform/lib/crypto/keys.ts'

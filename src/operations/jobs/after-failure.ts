@@ -10,13 +10,9 @@ const MAX_REASON = 500
 const FIRST_PAUSE_S = 4
 const MAX_PAUSE_S = 600
 
-/** What happened to a failed job. */
 export type FailureVerdict = 'again' | 'failed' | 'superseded'
 
-/**
- * Decides what happens to a job that has thrown and is unlocked again. The queue's own delay has no jitter, and applies
- * only if this process dies first. Refusals (no such order, no such partner) are final: a retry would repeat them.
- */
+/** Decides about a job that has thrown and is unlocked again: the queue's own delay has no jitter. Refusals are final. */
 export async function afterFailure(
   deps: Deps,
   failed: { readonly id: string; readonly key: string | null },

@@ -5,7 +5,6 @@ import {
   failJobPermanently,
   findJob,
   type Job,
-  type JobCounts,
   listJobs as readJobs,
   removeFailedJob,
   rescheduleJob,
@@ -40,7 +39,7 @@ export const listJobs = operation(jobFilter, async ({ db }: Deps, { limit, after
   return { jobs, next }
 })
 
-export const jobCounts = ({ db }: Deps): Promise<JobCounts> => countJobs(db)
+export const jobCounts = ({ db }: Deps) => countJobs(db)
 
 /** Throws 20007 (404), also once it is done. */
 export const showJob = operation(oneJob, async ({ db }: Deps, { job_id }): Promise<Job> => {
@@ -74,7 +73,6 @@ interface Change {
   readonly refusal?: 'job-running' | 'job-not-failed'
 }
 
-/** Records the change in the audit log, in the same transaction. */
 const changeJob = (
   deps: Deps,
   jobId: string,

@@ -9,7 +9,6 @@ import { type ServiceDeps, task } from './task.ts'
 
 type PersonMessage = NonNullable<OutputOf<typeof ACCOUNT_MESSAGES.told>>
 
-/** Sends one mail; the queue retries it. */
 async function mailPerson(deps: Deps, message: PersonMessage): Promise<DeliveryResult> {
   deps.assertLeaseHeld?.()
   const { id, address } = message

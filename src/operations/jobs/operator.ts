@@ -19,12 +19,7 @@ export const JOB_ACTIONS = [
       ],
     },
   }),
-  action({
-    route: 'GET /jobs/:job_id',
-    command: 'job show',
-    role: 'viewer',
-    run: showJob,
-  }),
+  action({ route: 'GET /jobs/:job_id', command: 'job show', role: 'viewer', run: showJob }),
   action({
     route: 'POST /jobs/:job_id/retry',
     command: 'job retry',

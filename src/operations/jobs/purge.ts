@@ -82,10 +82,9 @@ interface Watch {
 }
 
 /**
- * Deletes expired rows in small batches, taking the tables in turn so that none waits for another. Each batch commits
- * by itself: the purge can be stopped at any moment and the next one continues. Several at once are safe. A shard that
- * is away is asked once and then skipped; if only a table in it is locked, that table alone is skipped. A table whose
- * rows cannot be deleted is skipped, and reported at the end by throwing.
+ * Deletes expired rows in small batches, each committed by itself, taking the tables in turn so that none waits for
+ * another. Several purges at once are safe. A shard that is away is asked once; a locked table in it is skipped. A
+ * table whose rows cannot be deleted is skipped, and reported at the end by throwing.
  */
 export async function purge(
   { db, clock, config, metrics }: Deps,
@@ -162,10 +161,7 @@ async function removeBatch({ place, batch, ...rows }: Omit<Place, 'keptS'>): Pro
   )
 }
 
-/**
- * Throws if this machine's clock is ahead of the database's by more than what rows are kept beyond their end: a wrong
- * clock, of a machine that has just started, say, must not delete for good what is not due.
- */
+/** Throws if this machine's clock is ahead by more than rows outlive their end: it would delete what is not due. */
 export async function refuseClockAhead({ db, clock }: Deps): Promise<void> {
   const seconds = Math.round(await secondsAhead(db, clock.now()))
   if (seconds > MARGIN_S)

@@ -7,11 +7,10 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 const deleted = z.object({ rows: z.number(), last: z.date().nullable() })
 
 /**
- * Deletes the oldest rows by the index on their date. Rows are found and locked first, then deleted by key, which
- * works on every shard (by physical position a batch took 2 ms of processor time instead of 6). Locked rows are
- * skipped. Without `from`, each batch would walk over all rows that earlier ones have deleted for as long as an old
- * transaction keeps vacuum from removing them. Planned each time, because a table may have grown a lot since the last
- * purge.
+ * Deletes the oldest rows by the index on their date: found and locked first, skipping those that others have locked,
+ * then deleted by key (by physical position a batch took 2 ms of processor time instead of 6). Without `from`, each
+ * batch would walk over what earlier ones have deleted, as long as an old transaction keeps vacuum from removing it.
+ * Planned each time, because a table may have grown a lot since the last purge.
  */
 export async function deleteBatch(
   db: Db,
@@ -21,7 +20,6 @@ export async function deleteBatch(
   const [rows, date] = [sql.identifier(table), sql.identifier(column)]
   const keys = key.map((name) => sql.identifier(name))
   const shared = sql.identifier(also?.column ?? column)
-  // The columns with which indexes begin.
   const first = [...key.slice(0, 1), column]
   const without = unless ? sql.part` and not (${unless(now)})` : sql.part``
   const withThem = also
@@ -94,8 +92,8 @@ export const forgetLaterRuns = (db: Db): Promise<number> =>
   db.exec(sql`update graphile_worker._private_known_crontabs set last_execution = now() where last_execution > now()`)
 
 /**
- * When a job is queued again while it runs, the queue removes the running one's key and uses up its attempts, so that
- * only the new one is retried. If its worker dies before removing it, it looks like a job that failed for no reason.
+ * A job that is queued again while it runs loses its key and its attempts. If its worker dies before removing it, it
+ * looks like a job that failed for no reason.
  */
 const removeSuperseded = (db: Db): Promise<number> =>
   db.exec(

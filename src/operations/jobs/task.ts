@@ -8,7 +8,6 @@ import type { RunDeps } from '../../sandbox/certification/index.ts'
 /** Everything that lives as long as the process, for the operations of all rooms. */
 export interface ServiceDeps extends RunDeps, TokenDeps, UpstreamDeps {}
 
-/** A job as its task sees it. */
 interface RunningJob {
   readonly id: string
   readonly log: Log

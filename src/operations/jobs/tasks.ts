@@ -38,7 +38,6 @@ const ofRefund = z.object({
   reason: z.string().optional(),
 })
 
-/** Erases people whose cooling-off period is over. */
 const eraseDueTask: Task = async (deps, _payload, { log, signal }) => {
   const { erased, failed, failures } = await eraseDue(deps, signal)
   for (const error of failures) log.error({ err: error, failed }, 'an account that is due could not be deleted')
@@ -53,7 +52,6 @@ const byClock =
     await work(deps, payload, job)
   }
 
-/** Every task, by the name under which it is queued. */
 export const TASKS: Readonly<Record<TaskName, Task>> = {
   // A partner has announced changed products or price calendars: pulls some of them, and the next run the rest.
   'pull-due': pullDueTask,

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Job, Logger, Runner, TaskList, WorkerEvents } from 'graphile-worker'
+import type { Job, TaskList, WorkerEvents } from 'graphile-worker'
 import { SEAL_EVERY_MS, sealAudit } from '../../platform/audit/index.ts'
 import { connectionSettings, openPool } from '../../platform/db/pool.ts'
-import { type JobEnds, NotConnected, QueuePool } from '../../platform/db/queue-pool.ts'
+import { type JobEnds, NotConnected, openQueuePool, type QueuePool } from '../../platform/db/queue-pool.ts'
 import { type Db, dbOf, withShareOf } from '../../platform/db/sql.ts'
 import { isAway, isUnanswered } from '../../platform/lib/database-errors.ts'
 import type { Log } from '../../platform/lib/log.ts'
@@ -11,7 +11,7 @@ import { afterFailure } from './after-failure.ts'
 import { forgetLaterRuns, unlockDeadWorkers } from './store.ts'
 import type { ServiceDeps } from './task.ts'
 import { CRON_TASKS, TASKS } from './tasks.ts'
-import { WorkerLease } from './worker-lease.ts'
+import { holdLease, type WorkerLease } from './worker-lease.ts'
 
 /** Jobs that run at once; they mostly wait for partners. */
 const CONCURRENCY = 5
@@ -27,21 +27,11 @@ export interface JobWorker {
   stop(): Promise<void>
 }
 
-/** The queue's runner under one name, and the lease in that name. */
-interface ActiveWorker {
-  readonly runner: Runner
-  readonly lease: WorkerLease
-  /** Resolves with the reason why it has to restart under another name. */
-  readonly mustRestart: Promise<string>
-  /** Takes no more jobs, waits for those that run, and returns the lease. */
-  end(): Promise<void>
-}
-
 /** Runs durable jobs until stopped, and unlocks those of dead workers. */
 export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: string): Promise<JobWorker> {
   const deps = withShareOf(given, 'jobs')
   const connection = { ...connectionSettings(deps.config, databaseUrl), genericPlan: false }
-  const queue = new QueuePool(connection, CONCURRENCY + 1, log)
+  const queue = openQueuePool(connection, CONCURRENCY + 1, log)
   // The lease has its own connection, so that it is renewed however busy the others are.
   const leasePool = openPool({ ...connection, size: 1 }, log)
   const stopping = new AbortController()
@@ -68,18 +58,14 @@ export async function startWorker(given: ServiceDeps, log: Log, databaseUrl: str
       await sleep(RESTART_AFTER_MS, undefined, { signal: stopping.signal }).catch(() => {})
       if (stopping.signal.aborted) return
       const begun = await begin().catch((error: Error) => void log.warn({ err: error }, 'the worker could not restart'))
-      if (begun) current = begun
-      if (begun) return
+      if (!begun) continue
+      current = begun
+      return
     }
   }
   const watch = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const reason = await Promise.race([
-        current.lease.lost.then(() => 'the lease of this worker has expired'),
-        current.mustRestart,
-        // It resolves even if one of the queue's own parts has failed.
-        current.runner.promise.then(() => 'the job queue has ended by itself'),
-      ])
+      const reason = await current.mustRestart
       if (!stopping.signal.aborted) await restart(reason)
     }
   }
@@ -104,17 +90,14 @@ interface RunnerParts {
   readonly stopping: AbortSignal
 }
 
-async function beginRunner(
-  deps: ServiceDeps,
-  log: Log,
-  { queue, leaseDb, stopping }: RunnerParts,
-): Promise<ActiveWorker> {
+/** The queue's runner under one name, and the lease in that name. */
+async function beginRunner(deps: ServiceDeps, log: Log, { queue, leaseDb, stopping }: RunnerParts) {
   await forgetLaterRuns(deps.db)
   const events: WorkerEvents = new EventEmitter()
   const over = new AbortController()
   const signal = AbortSignal.any([stopping, over.signal])
   const ends = queue.endsOf(events, over.signal)
-  const settling = settleFailures(deps, log, { events, ends })
+  const settling = settleFailures(deps, log, events, ends)
   let holdsJobs = false
   const mustRestart = new Promise<string>((resolve) => {
     let former: unknown
@@ -132,7 +115,7 @@ async function beginRunner(
   })
   let lease: WorkerLease | undefined
   events.on('pool:create', ({ workerPool }) => {
-    lease = new WorkerLease(leaseDb, workerPool.id, log)
+    lease = holdLease(leaseDb, workerPool.id, log)
     lease.lost.then(() => over.abort())
   })
   /** The queue calls this before it takes a job: none is taken without a lease. */
@@ -157,11 +140,11 @@ async function beginRunner(
     forbiddenFlags: onceSafe,
     noHandleSignals: true,
     events,
-    logger: new Logger(atDebugLevel(log)),
+    // Messages only, since their metadata holds whole jobs.
+    logger: new Logger(() => (_level, message) => log.debug({ queue: true }, message)),
   })
   if (!lease) throw new Error('the job queue has started without a worker')
   const held = lease
-  const setBack = onceSetBack(deps, signal)
   let ending: Promise<void> | undefined
   const end = async () => {
     over.abort()
@@ -171,9 +154,15 @@ async function beginRunner(
     await held.stop(holdsJobs || !allWritten)
   }
   return {
-    runner,
-    lease: held,
-    mustRestart: Promise.race([mustRestart, setBack]),
+    /** Resolves with the reason why it has to restart under another name. */
+    mustRestart: Promise.race([
+      held.lost.then(() => 'the lease of this worker has expired'),
+      mustRestart,
+      onceSetBack(deps, signal),
+      // It resolves even if one of the queue's own parts has failed.
+      runner.promise.then(() => 'the job queue has ended by itself'),
+    ]),
+    /** Takes no more jobs, waits for those that run, and returns the lease. */
     end: () => {
       ending ??= end()
       return ending
@@ -191,26 +180,19 @@ async function onceSetBack({ clock }: ServiceDeps, signal: AbortSignal): Promise
   }
 }
 
-const taskList = (deps: ServiceDeps, log: Log, signal: AbortSignal): TaskList =>
-  Object.fromEntries(
-    Object.entries(TASKS).map(([name, task]) => [
-      name,
-      (payload: unknown, { job }: { job: Job }) =>
-        inTrace(deps, name, () =>
-          task(deps, payload, { id: job.id, log: log.child({ job: job.id, task: name }), signal }),
-        ),
-    ]),
-  )
-
-const inTrace = <T>({ tracing }: ServiceDeps, name: string, work: () => Promise<T>): Promise<T> =>
-  tracing ? tracing.job(`job ${name}`, work) : work()
+function taskList(deps: ServiceDeps, log: Log, signal: AbortSignal): TaskList {
+  const named = Object.entries(TASKS).map(([name, task]) => {
+    const perform = (payload: unknown, { job: { id } }: { job: Job }) => {
+      const work = () => task(deps, payload, { id, log: log.child({ job: id, task: name }), signal })
+      return deps.tracing ? deps.tracing.job(`job ${name}`, work) : work()
+    }
+    return [name, perform] as const
+  })
+  return Object.fromEntries(named)
+}
 
 /** Handles every job that fails; the returned function waits until all are handled. */
-function settleFailures(
-  deps: ServiceDeps,
-  log: Log,
-  { events, ends }: { readonly events: WorkerEvents; readonly ends: JobEnds },
-): () => Promise<unknown> {
+function settleFailures(deps: ServiceDeps, log: Log, events: WorkerEvents, ends: JobEnds): () => Promise<unknown> {
   const pending = new Set<Promise<void>>()
   events.on('job:complete', ({ job, error }) => {
     const { id, key, task_identifier: task, attempts } = job
@@ -222,11 +204,8 @@ function settleFailures(
         deps.metrics.jobsFinished.inc({ task, outcome: verdict })
         const note = { job: id, task, attempts, reason: String((error as Error).message) }
         if (verdict === 'failed') log.error(note, 'a job failed permanently; see: gatehouse job list --failed')
-        else
-          log.info(
-            note,
-            verdict === 'again' ? 'a job failed and will be retried' : 'a job failed; a newer one replaces it',
-          )
+        else if (verdict === 'again') log.info(note, 'a job failed and will be retried')
+        else log.info(note, 'a job failed; a newer one replaces it')
       })
       .catch((failure: Error) => log.warn({ err: failure, job: id }, 'a failed job could not be rescheduled'))
       .finally(() => pending.delete(handled))
@@ -234,10 +213,3 @@ function settleFailures(
   })
   return () => Promise.all(pending)
 }
-
-/** The queue's own log, at level debug. Messages only, since their metadata holds whole jobs. */
-const atDebugLevel =
-  (log: Log): ConstructorParameters<typeof Logger>[0] =>
-  () =>
-  (_level, message) =>
-    log.debug({ queue: true }, message)

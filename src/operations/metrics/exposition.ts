@@ -34,7 +34,7 @@ export const lastingOf = (metrics: ProcessMetrics): ProcessMetrics =>
 async function databaseMetrics({ db }: Deps): Promise<Registry> {
   const registry = new Registry()
   const registers = [registry]
-  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+  const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers })
   const queries = Promise.all([readDatabaseStats(db), queueState(db), lastPurge(db), statesOfShards(db.reserved())])
   const answer = await Promise.race([queries, sleep(DATABASE_MS, undefined, { ref: false })]).catch(() => undefined)
@@ -47,18 +47,15 @@ async function databaseMetrics({ db }: Deps): Promise<Registry> {
     if (name.endsWith('_total')) new Counter({ name, help, registers }).inc(stats[place] ?? 0)
     else gauge(name, help).set(stats[place] ?? 0)
   }
-  const up = gauge('gatehouse_shard_up', '1 while the shard can be used, where people are spread over shards', [
-    'shard',
-  ])
+  const up = gauge('gatehouse_shard_up', '1 while the shard can be used, where people are spread over shards', 'shard')
   for (const { schema, pending } of shards) up.set({ shard: schema }, pending === undefined ? 0 : 1)
   const jobs = gauge(
     'gatehouse_jobs',
     'Durable jobs that are not done, by task and state: waiting, running, failed (for good)',
-    ['task', 'state'],
-  )
-  const oldest = gauge('gatehouse_jobs_oldest_waiting_seconds', 'Time since the oldest runnable job became due', [
     'task',
-  ])
+    'state',
+  )
+  const oldest = gauge('gatehouse_jobs_oldest_waiting_seconds', 'Time since the oldest runnable job became due', 'task')
   for (const { task, oldest_s, ...states } of queue) {
     for (const [state, count] of Object.entries(states)) jobs.set({ task, state }, count)
     oldest.set({ task }, oldest_s)

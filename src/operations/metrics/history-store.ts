@@ -22,11 +22,7 @@ export const addActivity = (db: Db, hour: Date, counted: readonly Activity[]): P
           refused = known.refused + excluded.refused, failed = known.failed + excluded.failed`,
   )
 
-const counts = {
-  total: z.coerce.number(),
-  refused: z.coerce.number(),
-  failed: z.coerce.number(),
-}
+const counts = { total: z.coerce.number(), refused: z.coerce.number(), failed: z.coerce.number() }
 
 const span = z.object({ span: z.number(), ...counts })
 export type ActivitySpan = z.output<typeof span>

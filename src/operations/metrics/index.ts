@@ -9,4 +9,3 @@ export {
 } from './history-store.ts'
 export { keepLastHour, readLastHour } from './last-hour.ts'
 export { openTracing } from './open-tracing.ts'
-export { measureProcess } from './process-gauges.ts'

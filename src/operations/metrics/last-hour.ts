@@ -13,9 +13,8 @@ const NONE: Counts = [0, 0, 0]
 const OUTCOMES = ['ok', 'refused', 'failed'] as const
 
 /**
- * Keeps how many requests a process has answered in each of the last sixty minutes, by sampling its counters, which
- * costs requests nothing. The console gathers this gauge from all processes; /metrics leaves it out. Returns a function
- * that stops it.
+ * Counts a process's requests in each of the last sixty minutes by sampling its counters, which costs requests nothing.
+ * The console gathers this gauge from all processes. Returns a function that stops it.
  */
 export function keepLastHour({ registry, requests }: Metrics, clock: Clock): () => void {
   const minutes = new Map<number, Counts>()

@@ -23,7 +23,6 @@ import type { Log } from '../../platform/lib/log.ts'
 import type { Span, SpanAttributes, Tracing } from '../../platform/lib/tracing.ts'
 import { VERSION } from '../../platform/lib/version.ts'
 
-/** Spans beyond this queue are dropped. */
 const MAX_WAITING = 4_096
 const MAX_TEXT = 2_000
 const EXPORT_MS = 5_000
@@ -69,7 +68,6 @@ export function openOtlpTracing(endpoint: string, config: Config, log: Log): Tra
   const begin = (name: string, kind: SpanKind, parent: Context): OurSpan =>
     spanOf(tracer.startSpan(name, { kind }, parent), parent)
 
-  /** Ends the span with the outcome of `work`. */
   const run = async <T>(
     name: string,
     span: OurSpan,
@@ -106,6 +104,6 @@ export function openOtlpTracing(endpoint: string, config: Config, log: Log): Tra
       return run(verb, begin(verb, SpanKind.CLIENT, parent), work, () => attributes)
     },
     job: (name, work) => run(name, begin(name, SpanKind.INTERNAL, ROOT_CONTEXT), work, () => ({})),
-    close: () => provider.shutdown(),
+    close: () => provider.shutdown().catch((error: Error) => warn(error.message)), // a shutdown must not fail with it
   }
 }

@@ -17,7 +17,6 @@ interface Options {
 const isOfThisMachine = (request: FastifyRequest): boolean =>
   !cameByProxy(request) && namesThisMachine(request.headers.host)
 
-/** The text format that Prometheus reads. */
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** `/metrics`, for Prometheus. Simultaneous scrapes share one answer. */

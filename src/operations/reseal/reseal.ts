@@ -29,7 +29,6 @@ const SEALED: readonly SealedColumn[] = [
 ]
 
 const BATCH_ROWS = 100
-/** The most rows and apps that are named; the rest are only counted. */
 const NAMED = 20
 
 export interface Resealed {
@@ -48,16 +47,13 @@ export interface Resealed {
   readonly droppable_at: Date | null
 }
 
-export interface ResealProgress {
-  readonly seen: number
-  readonly total: number
-}
+type OnProgress = (progress: { readonly seen: number; readonly total: number }) => void
 
 /**
- * Makes SECRET_KEY the current key, waits until all processes use it, and re-encrypts what an old key has encrypted.
- * Each batch commits by itself: after an interruption, run it again. Throws 20007 without SECRET_KEYS_OLD.
+ * Makes SECRET_KEY the current key, waits until all processes use it, and re-encrypts what an old key has encrypted, in
+ * batches that commit by themselves: after an interruption, run it again. Throws 20007 without SECRET_KEYS_OLD.
  */
-export async function resealEverything(deps: Deps, onProgress: (progress: ResealProgress) => void = () => {}) {
+export async function resealEverything(deps: Deps, onProgress: OnProgress = () => {}) {
   const { db, clock, keys } = deps
   if (keys.others.length === 0) throw invalidRequest(localized('no-old-keys'))
   await inTransaction(deps, async (inside, tx) => {
@@ -74,7 +70,7 @@ export async function resealEverything(deps: Deps, onProgress: (progress: Reseal
 
 type Counts = Pick<Resealed, 'resealed' | 'sealed_before' | 'unreadable'>
 
-async function resealColumns(deps: Deps, onProgress: (progress: ResealProgress) => void): Promise<Counts> {
+async function resealColumns(deps: Deps, onProgress: OnProgress): Promise<Counts> {
   const columns = await columnsWithPlaces(deps.db)
   let total = 0
   for (const { column, place } of columns) total += await countSealed(place, column)

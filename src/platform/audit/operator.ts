@@ -53,7 +53,6 @@ function targetPage(target: string): PageAddress | undefined {
   }
 }
 
-/** Operations on the audit log, for operators. */
 export const AUDIT_ACTIONS = [
   action({
     route: 'GET /audit',
@@ -67,11 +66,7 @@ export const AUDIT_ACTIONS = [
       columns: [
         'at',
         { name: 'actor', of: ({ actor }) => actorAs(actor.kind, actor), onTerminalOnly: true },
-        {
-          name: 'actor',
-          of: ({ actor }, t) => actorAs(kindInWords(actor.kind, t), actor),
-          onPagesOnly: true,
-        },
+        { name: 'actor', of: ({ actor }, t) => actorAs(kindInWords(actor.kind, t), actor), onPagesOnly: true },
         { name: 'address', onPagesOnly: true },
         { name: 'action', onTerminalOnly: true },
         {

@@ -1,7 +1,5 @@
 import type { UserRowKey } from '../db/personal-rows.ts'
-import type { Db } from '../db/sql.ts'
-import type { Actor } from '../deps.ts'
-import type { Clock } from '../lib/clock.ts'
+import type { Actor, Deps } from '../deps.ts'
 import { insertEvent } from './store.ts'
 
 /** The person as the actor; address and request id are taken from `actor`. */
@@ -27,11 +25,7 @@ export interface AuditEvent {
   readonly detail?: object
 }
 
-interface Recording {
-  readonly db: Db
-  readonly clock: Clock
-  readonly actor?: Actor
-}
+type Recording = Pick<Deps, 'db' | 'clock' | 'actor'>
 
 /** Call it in the transaction of the change, so that a crash leaves both or neither. */
 export function recordAudit({ db, clock, actor: defaultActor }: Recording, event: AuditEvent): Promise<number> {
@@ -54,7 +48,6 @@ export function recordAudit({ db, clock, actor: defaultActor }: Recording, event
   })
 }
 
-/** Records what a person did for themselves. */
 export function recordByPerson(deps: Recording, person: UserRowKey, event: string, detail: object = {}) {
   const { routingKey, cid, userId } = person
   return recordAudit(deps, { event, actor: asPerson(deps.actor, person), routingKey, cid, userId, detail })

@@ -10,11 +10,9 @@ export const lockChain = (db: Db): Promise<boolean> =>
 
 const unsealed = z.object({ routing_key: z.number(), audit_id: z.string() })
 
-/** Whether any row is unsealed; usually none is. */
 export const hasUnsealed = (db: Db): Promise<boolean> =>
   db.value(z.boolean(), sql`select exists (select 1 from audit_unsealed) as waits`)
 
-/** Removes up to `limit` rows from the unsealed ones and returns them. */
 export const takeUnsealed = (db: Db, limit: number): Promise<z.output<typeof unsealed>[]> =>
   db.many(
     unsealed,
@@ -50,7 +48,6 @@ export const insertSeal = (db: Db, row: Seal): Promise<number> =>
                 ${row.routing_keys}, ${row.audit_ids}, ${row.row_digests}, ${row.key_id}, ${row.chain})`,
   )
 
-/** Seals after this number, in order. */
 export const sealsAfter = (db: Db, sealNo: bigint, limit: number): Promise<Seal[]> =>
   db.listWithCustomPlan(
     seal,

@@ -7,9 +7,9 @@ import { findEventsById } from './store.ts'
 import type { EventRow } from './wire.ts'
 
 /**
- * The tamper-evident chain of the audit log. Writing an event takes no lock: it is marked as unsealed, and the worker
- * seals whatever has accumulated every SEAL_EVERY_MS. A seal holds a digest of each row and a MAC over these digests
- * and the previous seal's MAC, under a key derived from SECRET_KEY. DECISIONS "Tokens and secrets".
+ * The tamper-evident chain of the audit log (DECISIONS "Tokens and secrets"). Writing an event takes no lock: it is
+ * marked as unsealed, and the worker seals what has accumulated. A seal holds a digest of each row and a MAC over these
+ * and the previous seal's MAC, under a key derived from SECRET_KEY.
  */
 
 export const SEAL_EVERY_MS = 5_000

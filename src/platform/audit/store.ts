@@ -17,7 +17,6 @@ export const AUDIT_RETENTION: readonly Retention[] = [
   { table: 'audit_seal', key: ['seal_no'], column: 'last_at', keptS: AUDIT_KEPT, mayBeForbidden: true },
 ]
 
-/** Writes the row and marks it as unsealed. */
 export const insertEvent = (db: Db, row: Omit<EventRow, 'audit_id'>): Promise<number> =>
   db.exec(
     sql`with written as (
@@ -34,8 +33,8 @@ export const insertEvent = (db: Db, row: Omit<EventRow, 'audit_id'>): Promise<nu
 const NAMES = Object.keys(eventRow.shape)
 
 /**
- * Newest first. The first of these conditions finds rows by its index, in their order. The others look through what it
- * finds: no index serves several, and one that matches nothing would go through all rows of the first.
+ * Newest first. The first of these conditions finds rows by its index; the others look through them, since no index
+ * serves several.
  */
 export function findEvents(
   db: Db,
@@ -88,16 +87,8 @@ export const countEvents = (db: Db, since: Date | undefined, afterSeal: bigint):
 export const keptSince = (now: Date, auditDays: number): Date | undefined =>
   auditDays === 0 ? undefined : addSeconds(now, -auditDays * DAY_S)
 
-const auditRow = z.object({
-  at: z.date(),
-  event: z.string(),
-  actor: z.string(),
-  app_key: z.string().nullable(),
-  cid: z.number().nullable(),
-  user_id: z.string().nullable(),
-  detail: z.record(z.string(), z.unknown()),
-})
-type AuditRow = z.output<typeof auditRow>
+const BETWEEN = { at: true, event: true, actor: true, app_key: true, cid: true, user_id: true, detail: true } as const
+const eventBetween = eventRow.pick(BETWEEN)
 
 interface About {
   readonly from: Date
@@ -108,10 +99,10 @@ interface About {
 }
 
 /** Events about an app or a user in a short period, oldest first. */
-export const auditBetween = (db: Db, { from, until, appKey, cid, userId }: About, limit: number): Promise<AuditRow[]> =>
+export const auditBetween = (db: Db, { from, until, appKey, cid, userId }: About, limit: number) =>
   db.listWithCustomPlan(
-    auditRow,
-    sql`select at, event, actor, app_key, cid, user_id, detail from audit_event
+    eventBetween,
+    sql`select ${columnsOf(Object.keys(BETWEEN))} from audit_event
         where at >= ${from} and at < ${until} and (app_key = ${appKey} or (cid = ${cid} and user_id = ${userId}))
         order by at limit ${limit}`,
   )

@@ -45,17 +45,11 @@ export interface Verified {
 const SEALS_PER_READ = 100
 const MAX_PROBLEMS = 100
 
-interface Tally {
-  rows: number
-  seals: number
-  purged: number
-  other_key: number
-}
+type Tally = Record<'rows' | 'seals' | 'purged' | 'other_key', number>
 
 /** Of a verification over HTTP, and of its last statement; the command on the service's own machine has no other. */
 const TIME_LIMIT_S = 120
 
-/** Reads the whole chain and every row in it. */
 export const verifyAudit = operation(verification, verify)
 
 /** `verifyAudit` over HTTP: one at a time (20003, 429), with a time limit (20013, 503). */
@@ -138,9 +132,8 @@ function isMissingBefore(seal: Seal, before: Seal | undefined, purgedBefore: Dat
 }
 
 /**
- * The previous seal's MAC, which this seal's MAC covers; undefined if the copy kept in this seal is wrong. The copy
- * makes the first seal left after a purge verifiable like any other; if the previous seal still exists, both must be
- * equal.
+ * The previous seal's MAC; undefined if this seal's copy of it is wrong. The copy makes the first seal left after a
+ * purge verifiable like any other.
  */
 function previousMac(before: Seal | undefined, { seal_no, before_chain: copy }: Seal): Buffer | undefined {
   const follows = before?.seal_no === seal_no - 1n

@@ -16,10 +16,7 @@ interface WaitOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * Waits for a database that is not up yet or does not answer, and logs that every few seconds. Throws at once what
- * waiting cannot fix, such as a wrong password. Messages name host and database, never the password.
- */
+/** Waits for a database that is not up yet. Throws at once what waiting cannot fix, such as a wrong password. */
 export async function awaitDatabase(databaseUrl: string, { seconds, log, signal }: WaitOptions): Promise<void> {
   const began = performance.now()
   let loggedAt = began - LOG_EVERY_MS

@@ -7,9 +7,9 @@ export interface BatchPolicy<Item> {
   /** Identifies what the item is about. A batch never has two rows with one key: see `duplicates`. */
   readonly key: (item: Item) => string
   /**
-   * What happens to items with one key. `share`, for reads: they get one answer. `share-write`, for writes of which one is
-   * enough: the same. `serialize`, for other writes: the second waits for the commit of the first, as if it had arrived a
-   * moment later. Writes are sorted by key, so that batches of several processes lock rows in one order.
+   * What happens to items with one key. `share`, for reads: they get one answer. `share-write`, for writes of which one
+   * is enough: the same. `serialize`, for other writes: the second waits for the commit of the first, as if it had
+   * arrived a moment later. Writes are sorted by key, so that batches of several processes lock rows in one order.
    */
   readonly duplicates: 'share' | 'share-write' | 'serialize'
 }
@@ -37,10 +37,7 @@ interface Waiting<Item, Outcome> {
 /** All requests that wait for one item of a batch. */
 type Entry<Item, Outcome> = [Waiting<Item, Outcome>, ...Waiting<Item, Outcome>[]]
 
-/**
- * Runs a batch. Returns one function per item, called once, so that an outcome that cannot be parsed fails alone.
- * Nothing is sent after `until`.
- */
+/** Runs a batch. Returns a function per item, called once, so that an outcome that cannot be parsed fails alone. */
 export type Perform<Item, Outcome> = (
   items: readonly Item[],
   until?: number,
@@ -53,9 +50,8 @@ const CHECK_EVERY_MS = 100
 const overloaded = (): Overloaded => new Overloaded(QUEUE)
 
 /**
- * The waiting requests of one statement; their number and their waiting time are limited. A request that has waited too
- * long is refused before anything was sent for it. Reads are refused even while their batch runs, since that changes
- * nothing; writes wait for the outcome.
+ * The waiting requests of one statement. One that has waited too long is refused before anything was sent for it. Reads
+ * are refused even while their batch runs, since that changes nothing; writes wait for the outcome.
  */
 export class BatchQueue<Item, Outcome> {
   readonly #perform: Perform<Item, Outcome>
@@ -146,7 +142,6 @@ export class BatchQueue<Item, Outcome> {
   }
 }
 
-/** Runs one item without batching it. */
 export const runAlone = <Item, Outcome>(
   perform: Perform<Item, Outcome>,
   item: Item,
@@ -158,9 +153,8 @@ export const runAlone = <Item, Outcome>(
 
 /**
  * Answers every request of the batch; never throws. A statement that PostgreSQL refused has changed nothing, so each
- * half is tried again until only the items that fail by themselves have failed, or the first deadline has passed. A
- * lost connection is different: the batch may have been committed, so it is not repeated, and no request gets a
- * success.
+ * half is tried again until only the items that fail by themselves have failed. After a lost connection nothing is
+ * repeated: the batch may have been committed.
  */
 async function settle<Item, Outcome>(
   perform: Perform<Item, Outcome>,

@@ -6,15 +6,12 @@ import { type BatchLimits, type BatchPolicy, BatchQueue, type Perform, runAlone 
 export { BATCH_LIMITS, type BatchLimits } from './batch-queue.ts'
 
 /**
- * Batching: requests that need the same statement at the same moment share one execution of it.
+ * Batching: requests that need the same statement at the same moment share one execution, since a round trip, and for
+ * writes a commit, costs far more than one more row. They wait for the end of the event-loop tick and, while `batches`
+ * statements of the kind are running, for one of them to finish. An idle service sends each request at once.
  *
- * A round trip, and for writes a commit, costs far more than one more row in a statement. So requests wait for the end
- * of the event-loop tick and, while `batches` statements of the kind are running, for one of them to finish; all that
- * have arrived by then go into the next batch. An idle service sends each request at once; a busy one sends fewer and
- * larger statements.
- *
- * Each request keeps its own outcome: the statement decides each item separately, and its rows carry the item's
- * `ordinal`. Nothing is cached between batches, so the next request sees every change.
+ * The statement decides each item separately, and its rows carry the item's `ordinal`. Nothing is cached between
+ * batches.
  */
 export interface Batched<Item, Row> extends BatchPolicy<Item> {
   readonly row: z.ZodType<Row>
@@ -23,8 +20,8 @@ export interface Batched<Item, Row> extends BatchPolicy<Item> {
 }
 
 /**
- * Batched work of several statements, in one transaction for the whole batch. The work decides each item separately; an
- * error that it throws rolls the batch back. It must do nothing but send statements, since it may be repeated.
+ * Batched work of several statements, in one transaction for the whole batch: an error that it throws rolls all back.
+ * It must do nothing but send statements, since it may be repeated.
  */
 export interface BatchedWork<Tx, Item, Outcome> extends BatchPolicy<Item> {
   /** One outcome per item, in order; undefined for an item that has to be repeated in a transaction of its own. */
@@ -51,23 +48,16 @@ export const unbatched = <Tx>(run: Run, tx: InTx<Tx>): Batching<Tx> => ({
 })
 
 export function batchedOver<Tx>(run: Run, tx: InTx<Tx>, limits: BatchLimits): Batching<Tx> {
-  const queueOf = queues(limits)
+  const queues = new Map<object, unknown>()
+  const queueOf = <Item, Outcome>(policy: BatchPolicy<Item>, perform: () => Perform<Item, Outcome>) => {
+    const known = queues.get(policy) as BatchQueue<Item, Outcome> | undefined
+    const queue = known ?? new BatchQueue(perform(), policy, limits)
+    queues.set(policy, queue)
+    return queue
+  }
   return {
     batch: (batched, item) => queueOf(batched, () => performStatement(run, batched)).join(item),
     batchWork: (batched, item) => queueOf(batched, () => performWork(tx, batched)).join(item),
-  }
-}
-
-function queues(limits: BatchLimits) {
-  const known = new Map<object, unknown>()
-  return <Item, Outcome>(
-    policy: BatchPolicy<Item>,
-    perform: () => Perform<Item, Outcome>,
-  ): BatchQueue<Item, Outcome> => {
-    const queue =
-      (known.get(policy) as BatchQueue<Item, Outcome> | undefined) ?? new BatchQueue(perform(), policy, limits)
-    known.set(policy, queue)
-    return queue
   }
 }
 

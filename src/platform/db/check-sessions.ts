@@ -1,11 +1,17 @@
 import type { Client } from 'pg'
 import { z } from 'zod'
-import { type ConnectionSettings, connectionConfig, prepareSession, requestedSettings, singleClient } from './pool.ts'
+import {
+  type ConnectionSettings,
+  connectionConfig,
+  prepareSession,
+  requestedSettings,
+  rowOf,
+  singleClient,
+} from './pool.ts'
 
 /**
- * Prepared statements, startup settings and the migration lock all belong to a PostgreSQL session. A pooler that hands
- * out sessions per transaction breaks all three, sometimes silently. So two test connections are tried before the first
- * use.
+ * Prepared statements, startup settings and the migration lock belong to a PostgreSQL session. A pooler that hands out
+ * sessions per transaction breaks all three, sometimes silently, so two connections are tried before the first use.
  */
 
 const USE_SESSIONS =
@@ -23,10 +29,7 @@ const session = z.object({ pid: z.number() })
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code
 
-/**
- * Throws, saying in one sentence what to change, when connections with these settings do not work as required. Returns
- * how many connections the server has for users without privileges.
- */
+/** Throws, saying what to change, if they do not work as required. Returns how many connections there are for ordinary users. */
 export async function checkSessions(settings: ConnectionSettings): Promise<number> {
   const [first, second] = [0, 1].map(() => singleClient(connectionConfig(settings))) as [Client, Client]
   try {
@@ -44,12 +47,14 @@ export async function checkSessions(settings: ConnectionSettings): Promise<numbe
 }
 
 async function connectionsFor(client: Client): Promise<number> {
-  const { rows } = await client.query(
+  const { most } = await rowOf(
+    client,
+    z.object({ most: z.number() }),
     // PostgreSQL 15 has no reserved_connections.
     `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
        - coalesce(current_setting('reserved_connections', true)::int, 0) as most`,
   )
-  return z.tuple([z.object({ most: z.number() })]).parse(rows)[0].most
+  return most
 }
 
 /** PgBouncer and RDS Proxy refuse a connection that has the startup parameter `options`. */
@@ -62,10 +67,11 @@ function refusedOptions(error: unknown): never {
 const OLDEST = 150_000
 
 async function requireVersion(client: Client): Promise<void> {
-  const { rows } = await client.query(
+  const { number, name } = await rowOf(
+    client,
+    z.object({ number: z.number(), name: z.string() }),
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as name`,
   )
-  const { number, name } = z.tuple([z.object({ number: z.number(), name: z.string() })]).parse(rows)[0]
   if (number < OLDEST)
     throw new Error(`the database is PostgreSQL ${name}, which is too old: Gatehouse needs PostgreSQL 15 or later`)
 }
@@ -86,8 +92,7 @@ async function requireSettings(client: Client, settings: ConnectionSettings): Pr
 async function requireOwnSessions(first: Client, second: Client): Promise<void> {
   const seen = [new Set<number>(), new Set<number>()] as const
   const look = async (client: Client, place: 0 | 1) => {
-    const { rows } = await client.query('select pg_backend_pid() as pid')
-    seen[place].add(z.tuple([session]).parse(rows)[0].pid)
+    seen[place].add((await rowOf(client, session, 'select pg_backend_pid() as pid')).pid)
   }
   try {
     for (let round = 0; round < ROUNDS; round++) {
@@ -120,10 +125,12 @@ const place = z.object({ path: z.string(), withPublic: z.boolean(), migrated: z.
 
 /** The operator's `search_path` is respected, since the tables may be in any schema on it; they must be found by it. */
 async function requireTablesInPath(client: Client): Promise<void> {
-  const { rows } = await client.query(`
-    select current_setting('search_path') as path, 'public' = any (current_schemas(false)) as "withPublic",
-      to_regclass('public.migration') is not null as migrated, to_regclass('micro_app') is not null as found`)
-  const { path, withPublic, migrated, found } = z.tuple([place]).parse(rows)[0]
+  const { path, withPublic, migrated, found } = await rowOf(
+    client,
+    place,
+    `select current_setting('search_path') as path, 'public' = any (current_schemas(false)) as "withPublic",
+       to_regclass('public.migration') is not null as migrated, to_regclass('micro_app') is not null as found`,
+  )
   const says = `search_path of the database or of its user is ${path || 'empty'}`
   const remedy = 'change it with alter database or alter role, or in DATABASE_URL (options=-c search_path=…)'
   if (!withPublic) {

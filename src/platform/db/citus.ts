@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { z } from 'zod'
-import { connectionConfig, singleClient } from './pool.ts'
+import { connectionConfig, singleClient, withClient } from './pool.ts'
 import { schemasOf } from './shards.ts'
 
 /** Shards on several machines: Citus puts the schema of each shard on one of its nodes (OPERATIONS "Citus"). */
@@ -14,15 +14,10 @@ const hasCitus = async (client: pg.ClientBase): Promise<boolean> =>
 /** The URL of the node that has each schema. A schema missing here is reached through the coordinator. */
 export type ShardNodes = Readonly<Record<string, string>>
 
-/**
- * Undefined without Citus. Any node with metadata answers like the coordinator. Going straight to the node that has the
- * rows saves a round trip, a fifth of a batch's cost (OPERATIONS "Citus").
- */
+/** Undefined without Citus. Asking the node that has the rows saves a fifth of a batch's cost (OPERATIONS "Citus"). */
 export async function nodesOfShards(databaseUrl: string, shards: number): Promise<ShardNodes | undefined> {
   if (shards === 1) return undefined
-  const client = singleClient({ connectionString: databaseUrl })
-  await client.connect()
-  try {
+  return withClient(databaseUrl, async (client) => {
     if (!(await hasCitus(client))) return undefined
     const { rows } = await client.query(
       `select distinct s.schemaid::regnamespace::text as schema, n.nodename as host, n.nodeport as port
@@ -34,10 +29,8 @@ export async function nodesOfShards(databaseUrl: string, shards: number): Promis
        where n.groupid > 0 and n.noderole = 'primary' and n.metadatasynced and n.isactive`,
     )
     const placed = rows.map((row) => placement.parse(row)).filter(({ schema }) => schemasOf(shards).includes(schema))
-    return await reachable(placed.map(({ schema, host, port }) => [schema, urlOn(databaseUrl, host, port)]))
-  } finally {
-    await client.end()
-  }
+    return reachable(placed.map(({ schema, host, port }) => [schema, urlOn(databaseUrl, host, port)]))
+  })
 }
 
 const placement = z.object({ schema: z.string(), host: z.string(), port: z.number() })
@@ -91,8 +84,7 @@ const named = z.object({ name: z.string() })
 /**
  * Citus commits in two phases when a transaction has written on two nodes, but ignores tables that it does not manage:
  * a transaction about a person could be committed on one node and lost on the other. So a trigger on each such table
- * also deletes from a managed table on the coordinator, which is always empty; it costs microseconds per statement.
- * Call this after all tables have been created.
+ * also deletes from a managed table, which is always empty. Call this after all tables have been created.
  */
 export async function commitInTwoPhases(client: pg.ClientBase, schemas: readonly string[]): Promise<void> {
   if (schemas.length === 0 || !(await hasCitus(client))) return

@@ -4,8 +4,7 @@ import type { Db } from './sql.ts'
 
 /**
  * For Citus: a batched statement, and others that follow from its rows, in one transaction, where a single PostgreSQL
- * uses one statement. Citus sends the statement's text to the shard each time, where it is planned anew, and several
- * inserts and updates in one statement cost several times what they cost one after another.
+ * uses one statement. On Citus several inserts and updates in one cost several times what they cost one after another.
  */
 export const inParts = <Item, Row>(
   first: Batched<Item, Row>,

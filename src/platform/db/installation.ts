@@ -25,10 +25,7 @@ const ANOTHER_KEY =
 // PostgreSQL, appendix A: undefined_table. Before the migrations there is nothing to compare with.
 const UNDEFINED_TABLE = '42P01'
 
-/**
- * Throws if the database was made with a key that is neither SECRET_KEY nor one of SECRET_KEYS_OLD. A new database is
- * bound to the first key that it sees.
- */
+/** Throws if the database was made with a key that is not among ours. A new one is bound to the first key that it sees. */
 export async function checkSecretKey({ db, keys }: { readonly db: Db; readonly keys: Keys }): Promise<void> {
   try {
     if ((await isSecretKey(db, keys)) === undefined) await keepFingerprint(db, keys)
@@ -38,7 +35,6 @@ export async function checkSecretKey({ db, keys }: { readonly db: Db; readonly k
   }
 }
 
-/** Records that a purge has completed. */
 export const keepPurged = (db: Db, now: Date): Promise<number> =>
   db.exec(sql`update installation set purged_at = ${now}`)
 
@@ -86,8 +82,8 @@ const WRITE_EVERY_MS = 5_000
 const SPILLED_ROWS = 30_000
 
 /**
- * Whether requests can be served; simultaneous callers share one check. Working reads do not prove that writes work, so
- * every few seconds a row is written, and a temporary file: that one needs disk space, while an updated row may not.
+ * Whether requests can be served; simultaneous callers share one check. Every few seconds a row is written, and a
+ * temporary file: that one needs disk space, while an updated row may not.
  */
 export function databaseState(db: Db, keys: Keys): () => Promise<DatabaseState> {
   let wroteAt = Number.NEGATIVE_INFINITY
@@ -123,7 +119,6 @@ interface ShardState {
   readonly schema: string
   /** Undefined if the shard is unavailable. */
   readonly pending: readonly string[] | undefined
-  /** Why it is unavailable. */
   readonly why?: string | undefined
 }
 

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { type Db, sql } from './sql.ts'
 
 /**
- * The durable queue, through graphile-worker's SQL functions; src/operations/jobs runs what rooms queue. When a job is
- * due is decided by the database's clock alone: a machine whose clock differs must neither delay jobs nor skip pauses.
+ * The durable queue, through graphile-worker's SQL functions. The database's clock alone decides when a job is due: a
+ * machine whose clock differs must neither delay jobs nor skip pauses.
  */
 
 /** Lower numbers first. What people wait for comes before pulls, of which partners can cause any number. */
@@ -120,13 +120,11 @@ const jobCounts = z.object({
   running: z.number(),
   failed: z.number(),
   oldest_due: z.date().nullable(),
-  /** Seconds since then. */
   oldest_due_s: z.coerce.number(),
 })
-export type JobCounts = z.output<typeof jobCounts>
 
 /** Jobs by state, among the hundred thousand due first; `oldest_due`: when the oldest waiting one became due. */
-export const countJobs = (db: Db): Promise<JobCounts> =>
+export const countJobs = (db: Db) =>
   db.one(
     jobCounts,
     sql`select waiting, running, failed, oldest_due,
@@ -144,7 +142,6 @@ export const countJobs = (db: Db): Promise<JobCounts> =>
 export const findJob = (db: Db, jobId: string): Promise<Job | undefined> =>
   db.maybe(job, sql`select ${JOB} from graphile_worker.jobs where id = ${jobId}`)
 
-/** Jobs with these keys that are not done. */
 export const findJobsByKey = (db: Db, keys: readonly string[]): Promise<Job[]> =>
   db.many(job, sql`select ${JOB} from graphile_worker.jobs where key = any(${keys})`)
 

@@ -6,8 +6,7 @@ import pg from 'pg'
 import { z } from 'zod'
 import { ROOT } from '../lib/root.ts'
 import { commitInTwoPhases, distribute } from './citus.ts'
-import { singleClient } from './pool.ts'
-import { makeSettings, NEEDED_SETTINGS } from './session-settings.ts'
+import { makeNeededSettings, rowOf, withClient } from './pool.ts'
 import { makeSchemas, shardsOf } from './shard-count.ts'
 import { schemasOf } from './shards.ts'
 import { type Db, sql } from './sql.ts'
@@ -49,9 +48,8 @@ const loadStatementsOf = (part: Part) => (files: string[]) =>
 
 /**
  * Applies pending migrations in order, each file in its own transaction, so that none keeps tables locked longer than
- * it needs; replicas that start together wait for one another. Each shard has its own record of migrations, so an
- * interrupted run resumes. Returns the names applied. Throws if the database has another number of shards. `onLocked`:
- * a table is locked, and the migration is tried again.
+ * it needs; replicas wait for one another. Each shard has its own record of migrations, so an interrupted run resumes.
+ * Returns the names applied. `onLocked`: a table is locked, and the migration is tried again.
  */
 export const migrate = (databaseUrl: string, shards = 1, onLocked?: OnLocked): Promise<string[]> =>
   withLock(databaseUrl, async (client) => {
@@ -72,8 +70,8 @@ export const applyToShard = (client: pg.Client, schema: string, onLocked?: OnLoc
 type OnLocked = (message: string) => void
 
 /**
- * Whoever wants a table waits behind a migration that waits for it, so it gives way soon (before the service's own
- * `lock_timeout`) and tries again: a dump or a long report may hold the lock.
+ * Whoever wants a table waits behind a migration that waits for it, say for the end of a dump. So a migration gives way
+ * before the service's own `lock_timeout`, and tries again.
  */
 const LOCK_TIMEOUT = '1s'
 const LOCK_PAUSE_MS = 2_000
@@ -117,38 +115,38 @@ async function apply(dbClient: pg.Client, part: Part, schema?: string, onLocked?
 /** The last schema migration of this version of graphile-worker (a test compares them). */
 export const QUEUE_VERSION = 19
 
-async function queueVersion(client: pg.Client): Promise<number | null> {
-  const { rows } = await client.query(`select to_regclass('graphile_worker.migrations') is not null as begun`)
-  if (!z.object({ begun: z.boolean() }).parse(rows[0]).begun) return null
-  const { rows: last } = await client.query('select max(id) as version from graphile_worker.migrations')
-  return z.object({ version: z.number().nullable() }).parse(last[0]).version
+const queueVersion = async (client: pg.Client): Promise<number | null> =>
+  (await hasTable(client, 'graphile_worker.migrations'))
+    ? (await rowOf(client, version, 'select max(id) as version from graphile_worker.migrations')).version
+    : null
+
+const version = z.object({ version: z.number().nullable() })
+
+async function hasTable(client: pg.Client, name: string): Promise<boolean> {
+  const { found } = await rowOf(client, existence, 'select to_regclass($1) is not null as found', [name])
+  return found
 }
+
+const existence = z.object({ found: z.boolean() })
 
 /** The job queue's schema (graphile_worker) has its own versions, and nothing of its own that makes replicas wait. */
 async function installJobs(databaseUrl: string): Promise<void> {
   const { Logger, runMigrations } = await import('graphile-worker') // a tenth of what a start would load
-  const pgPool = new pg.Pool({ connectionString: databaseUrl, max: 1, onConnect: applyNeededSettings })
+  const pgPool = new pg.Pool({ connectionString: databaseUrl, max: 1, onConnect: makeNeededSettings })
   // The caller gets the statement's error; graphile-worker warns about pools without a listener.
   pgPool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}))
   await runMigrations({ pgPool, logger: new Logger(() => () => {}) }).finally(() => pgPool.end())
 }
 
-const applyNeededSettings = (client: pg.ClientBase) => makeSettings(client, NEEDED_SETTINGS)
-
 // An arbitrary number that nothing else in this database uses as an advisory lock.
 const INSTALLING = 7_001_002
 
-export async function withLock<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = singleClient({ connectionString: databaseUrl })
-  await client.connect()
-  try {
-    await applyNeededSettings(client)
+export const withLock = <T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> =>
+  withClient(databaseUrl, async (client) => {
+    await makeNeededSettings(client)
     await client.query(`select pg_advisory_lock(${INSTALLING})`)
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
+    return work(client)
+  })
 
 /** Cache: names of the migrations that this build knows. */
 let known: readonly string[] | undefined
@@ -165,7 +163,6 @@ function unapplied(applied: readonly z.infer<typeof migrationRow>[]): string[] {
   return known.filter((name) => !names.has(name))
 }
 
-/** Tables of people, in order of creation. */
 export const tablesOfPeople = (): string[] =>
   migrationFiles().flatMap((file) => {
     const source = partOf(readFileSync(`${DIRECTORY}/${file}`, 'utf8'), 'shard')
@@ -180,8 +177,7 @@ export const isMigrated = async (client: pg.Client, schema?: string): Promise<bo
 
 async function missingIn(client: pg.Client, schema?: string): Promise<string[]> {
   const table = schema === undefined ? 'migration' : `${schema}.migration`
-  const { rows } = await client.query('select to_regclass($1) is not null as begun', [table])
-  if (!z.object({ begun: z.boolean() }).parse(rows[0]).begun) return unapplied([])
+  if (!(await hasTable(client, table))) return unapplied([])
   const applied = migrationRow.array().parse((await client.query(`select name from ${table}`)).rows)
   if (applied.some(({ name }) => name === BEFORE_FIRST_RELEASE)) {
     throw new Error(
@@ -191,7 +187,6 @@ async function missingIn(client: pg.Client, schema?: string): Promise<string[]> 
   return unapplied(applied)
 }
 
-/** Names of the migrations that this build knows and the database lacks. */
 export const pendingMigrations = async (db: Db): Promise<string[]> =>
   unapplied(await db.many(migrationRow, sql`select name from migration`))
 

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { z } from 'zod'
 import { commitInTwoPhases, distribute } from './citus.ts'
 import { applyToShard, isMigrated, tablesOfPeople, withLock } from './migrate.ts'
+import { rowOf } from './pool.ts'
 import { shardsFound } from './shard-count.ts'
 import { keysOfShard, schemasOf } from './shards.ts'
 
@@ -12,8 +13,8 @@ const SET_ASIDE_WITHIN = '10s'
 const setAside = (count: number): string[] => Array.from({ length: count }, (_, place) => `moved_${place}_of_${count}`)
 
 /**
- * First the rows are set aside under names that no process knows, so that none serves or writes half of them; then they
- * are copied, one table of one shard per transaction, and compared. If interrupted, it resumes when run again.
+ * The rows are set aside under names that no process knows, so that none serves or writes half of them; then copied,
+ * one table of one shard per transaction, and compared. If interrupted, it resumes when run again.
  */
 export const movePeople = (
   databaseUrl: string,
@@ -77,18 +78,19 @@ interface Part {
   readonly keys: ReturnType<typeof keysOfShard>
 }
 
-const counted = z.tuple([z.object({ rows: z.coerce.number(), digest: z.string() })])
+const counted = z.object({ rows: z.coerce.number(), digest: z.string() })
 
 /** Copies the rows of one shard and returns their number. What an earlier run has copied is only compared. */
 async function copy(client: pg.Client, { table, source, schema, keys }: Part): Promise<number> {
   const columns = await columnsOf(client, `${schema}.${table}`)
   const where = `routing_key >= ${keys.from} and routing_key < ${keys.below}`
-  const look = async (of: string) => {
-    const { rows } = await client.query(`
-      select count(*) as rows, coalesce(sum(hashtextextended(row(${columns})::text, 0)::numeric), 0)::text as digest
-      from ${of}.${table} where ${where}`)
-    return counted.parse(rows)[0]
-  }
+  const look = (of: string) =>
+    rowOf(
+      client,
+      counted,
+      `select count(*) as rows, coalesce(sum(hashtextextended(row(${columns})::text, 0)::numeric), 0)::text as digest
+       from ${of}.${table} where ${where}`,
+    )
   await client.query('begin')
   try {
     const before = await look(source)
@@ -108,10 +110,12 @@ async function copy(client: pg.Client, { table, source, schema, keys }: Part): P
 }
 
 async function columnsOf(client: pg.Client, table: string): Promise<string> {
-  const { rows } = await client.query(
+  const { columns } = await rowOf(
+    client,
+    z.object({ columns: z.string() }),
     `select string_agg(quote_ident(attname), ', ' order by attname) as columns
      from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped`,
     [table],
   )
-  return z.tuple([z.object({ columns: z.string() })]).parse(rows)[0].columns
+  return columns
 }

@@ -9,30 +9,18 @@ import { schemasOf } from './shards.ts'
 import { byGroup, type ConnectionGroup, connectionShares } from './shares.ts'
 import { type Db, dbOf, type ShardSet } from './sql.ts'
 
-export interface OpenDatabase {
-  readonly db: Db
-  /** The pool of statements that are not about people of a shard. */
-  readonly pool: Pool
-  /** Connections of this process. */
-  readonly connections: () => { readonly total: number; readonly idle: number }
-  readonly waiting: () => Readonly<Record<ConnectionGroup, number>>
-  close(): Promise<void>
-}
+export type OpenDatabase = ReturnType<typeof openDatabase>
 
 interface Options {
   readonly shards?: number
   readonly limits?: BatchLimits
   readonly tracing?: Tracing | undefined
-  /** On Citus: the node of each shard. */
   readonly nodes?: ShardNodes | undefined
 }
 
 const DIRECT_AGAIN_AFTER_MS = 5_000
 
-/**
- * Connections to the node that has a shard. When the node cannot be reached, for whatever reason, they go through the
- * coordinator, until a background attempt every few seconds succeeds.
- */
+/** Connections to the node that has a shard; through the coordinator while the node cannot be reached. */
 function directOr(coordinator: Pool, direct: Pool, log: Log): Connections {
   let isAway = false
   let triedAt = 0
@@ -94,15 +82,15 @@ function withBatchesOver(db: Db, direct: Db): Db {
 }
 
 /**
- * The database over one pool, and each of its shards over another pool of the same size. Batches for a shard whose node
- * is known go there over a third pool, since they concern only rows of that shard; transactions do not, since they may
- * also write to `public`. Both routes to a shard count against one limit, so that either can take over from the other.
+ * The database over one pool, and each of its shards over another of the same size. Batches for a shard whose node is
+ * known go there over a third; transactions do not, since they may also write to `public`. Both routes count against
+ * one limit, so that either can take over from the other.
  */
 export function openDatabase(
   settings: PoolSettings,
   log: Log,
   { shards = 1, limits = BATCH_LIMITS, tracing, nodes = {} }: Options = {},
-): OpenDatabase {
+) {
   const schemas = schemasOf(shards)
   const set: ShardSet | undefined = schemas.length > 0 ? { schemas, handles: [] } : undefined
   const poolOf = (schema?: string, connectionString = settings.connectionString) =>
@@ -123,6 +111,7 @@ export function openDatabase(
   const pools = all.flatMap((part) => part.pools)
   return {
     db: whole.db,
+    /** The pool of statements that are not about people of a shard. */
     pool: whole.pool,
     connections: () => ({
       total: pools.reduce((sum, { totalCount }) => sum + totalCount, 0),

@@ -7,9 +7,9 @@ import type { Db } from './sql.ts'
 import { type Fragment, sql } from './statement.ts'
 
 /**
- * Keyset pagination, used by all lists: `limit` and `after` come in, rows and `next` go out. `next` is the `after` of
- * the following page, null on the last one. A page is one index range scan, so the millionth row costs what the first
- * does; rows added or deleted meanwhile neither repeat nor hide others.
+ * Keyset pagination, used by all lists. `next` is the `after` of the following page, null on the last one. A page is
+ * one index range scan, so the millionth row costs what the first does; rows added or deleted meanwhile neither repeat
+ * nor hide others.
  */
 export interface Page<Row> {
   readonly rows: Row[]
@@ -19,7 +19,6 @@ export interface Page<Row> {
 const DEFAULT_ROWS = 100
 const MAX_ROWS = 1_000
 
-/** PostgreSQL cannot store a NUL. */
 const holdsNul = (keys: unknown): boolean =>
   Array.isArray(keys) && keys.some((key) => typeof key === 'string' && key.includes('\0'))
 
@@ -48,7 +47,6 @@ export const momentKey = z.iso
 
 const MAX_BIGINT = 2n ** 63n - 1n
 
-/** Whether a text is a number that PostgreSQL's `bigint` holds. */
 export const isBigint = (text: string): boolean => /^\d{1,19}$/.test(text) && BigInt(text) <= MAX_BIGINT
 
 /** An id in a cursor: a `bigint` as text. */
@@ -57,12 +55,11 @@ export const idKey = z.string().refine(isBigint)
 /** The column `cursor` of a row in a page: `` cursorOf(sql.part`created_at, user_id`) ``. */
 export const cursorOf = (columns: Fragment): Fragment => sql.part`jsonb_build_array(${columns})::text as cursor`
 
-/** The schema of a row with that column. */
 export const withCursor = <Shape extends z.ZodRawShape>(row: z.ZodObject<Shape>) => row.extend({ cursor: z.string() })
 
 /**
  * Expects `limit + 1` rows: the last one only shows that there is a next page. `searchedTo`: the cursor of the last row
- * that a search without an index has looked at, where the next page goes on if this one has no more rows.
+ * that a search without an index has looked at, where the next page goes on.
  */
 export function pageOf<Row extends { readonly cursor: string }>(
   rows: readonly Row[],
@@ -113,7 +110,6 @@ export async function searchedPage<Row extends { readonly cursor: string }>(
   return pageOf(found, limit, last?.cursor)
 }
 
-/** A page as operations return it, with its rows under `name`. */
 export const pageNamed = async <Name extends string, Row>(name: Name, page: Promise<Page<Row>>) => {
   const { rows, next } = await page
   return { [name]: rows, next } as { readonly [Rows in Name]: Row[] } & Pick<Page<Row>, 'next'>
@@ -125,10 +121,7 @@ interface Order {
   readonly newestFirst?: true
 }
 
-/**
- * A page of a list over people: reads a page from each shard and merges them. PostgreSQL sorts the result, since only
- * it knows its collation. `read` returns `limit + 1` rows, as for pageOf.
- */
+/** A page of a list over people, merged from a page of each shard by PostgreSQL, as only it knows its collation. */
 export async function pageOfShards<Row extends { readonly cursor: string }>(
   db: Db,
   { types, newestFirst }: Order,
@@ -158,10 +151,7 @@ const YEAR = /^[1-9]\d{3}-/
 const day = z.iso.date().regex(YEAR)
 const momentOrDay = z.union([z.iso.datetime({ offset: true }).regex(YEAR), day], NOT_A_MOMENT)
 
-/**
- * Fields of a list's input that choose a period. Days are whole days in UTC, both inclusive; a moment given as `to` is
- * exclusive.
- */
+/** Fields that choose a period. Days are whole days in UTC, both inclusive; a moment given as `to` is exclusive. */
 export const periodInput = {
   from: momentOrDay
     .transform((text) => fromEpochMilliseconds(Date.parse(text)))

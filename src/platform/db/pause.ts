@@ -12,10 +12,9 @@ import {
 import type { Statement } from './statement.ts'
 
 /**
- * Rides out short absences of the database (a restart, a failover), as long as nothing can be done twice. Getting a
- * connection is always retried. Reads are sent again. A write is sent again once, if the server refused it because it
- * takes no writes: the connection still led to the former primary. A transaction whose work may be repeated is retried
- * until its commit has been sent.
+ * Rides out short absences of the database (a restart, a failover), as long as nothing can be done twice: reads are
+ * sent again; a write once, if the server refused it because it takes no writes (the connection still led to the former
+ * primary); a transaction whose work may be repeated until its commit has been sent.
  */
 
 /** A pool, as far as statements need one. */
@@ -39,7 +38,6 @@ async function repeat<T>(
   }
 }
 
-/** A connection that arrives too late goes back to the pool. */
 function connectionInTime(pool: Connections, until: number): Promise<PoolClient> {
   return new Promise((resolve, reject) => {
     let isLate = false

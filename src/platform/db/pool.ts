@@ -1,11 +1,10 @@
 import { Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
+import type { z } from 'zod'
 import { type Config, environment } from '../config/index.ts'
 import type { Log } from '../lib/log.ts'
 import { GENERIC_PLAN_SETTINGS, type ServerSettings } from './planning.ts'
-import { makeSettings, NEEDED_SETTINGS, startupOptions } from './session-settings.ts'
 import { searchPathOf } from './shards.ts'
 
-/** How connections to PostgreSQL are made. */
 export interface ConnectionSettings {
   readonly connectionString: string
   /** Force generic plans (planning.ts) instead of the server's own planning settings. */
@@ -16,10 +15,41 @@ export interface ConnectionSettings {
   readonly schema?: string
 }
 
-/** How long the client waits for an answer. */
 const QUERY_TIMEOUT_MS = 10_000
 /** PostgreSQL gives up before the client does, so that a statement reported as failed is not carried out later. */
 const LIMITS: ServerSettings = { statement_timeout: '8s', lock_timeout: '3s' }
+
+/**
+ * The meaning of statements and their answers depends on these, so each connection gets the values that this code was
+ * written for, whatever `alter database` or `alter role` has set. Not here: `search_path`, which says where the tables
+ * are (check-sessions.ts), and what is the operator's choice, such as `synchronous_commit` and limits.
+ */
+const NEEDED_SETTINGS: ServerSettings = {
+  client_encoding: 'UTF8',
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+  TimeZone: 'UTC',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  array_nulls: 'on',
+  standard_conforming_strings: 'on',
+  transform_null_equals: 'off',
+  default_transaction_isolation: 'read committed',
+}
+
+/** As the startup parameter `options`, in which a backslash escapes a space. */
+export const startupOptions = (settings: ServerSettings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replace(/[\\\s]/g, '\\$&')}`)
+    .join(' ')
+
+const makeSettings = (client: ClientBase, settings: ServerSettings) =>
+  client.query('select set_config(name, value, false) from unnest($1::text[], $2::text[]) as setting (name, value)', [
+    Object.keys(settings),
+    Object.values(settings),
+  ])
+
+export const makeNeededSettings = (client: ClientBase) => makeSettings(client, NEEDED_SETTINGS)
 
 export const connectionSettings = (config: Config, databaseUrl: string): ConnectionSettings => ({
   connectionString: databaseUrl,
@@ -94,6 +124,24 @@ export function singleClient(config: ClientConfig): Client {
   client.on('error', () => {}) // without a listener it would end the process
   return client
 }
+
+/** A connection outside the pools, with the server's own settings, for as long as `work` takes. */
+export async function withClient<Done>(
+  connectionString: string,
+  work: (client: Client) => Promise<Done>,
+): Promise<Done> {
+  const client = singleClient({ connectionString })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The one row that a statement answers. */
+export const rowOf = async <Row>(client: ClientBase, row: z.ZodType<Row>, text: string, values?: unknown[]) =>
+  row.parse((await client.query(text, values)).rows[0])
 
 /** With PostgreSQL's code for a write on a standby. Its data may be stale, so nothing is read from it either. */
 const STANDBY = Object.assign(new Error('the database is a standby, which takes no writes'), { code: '25006' })

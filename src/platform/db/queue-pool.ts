@@ -21,40 +21,58 @@ export interface JobEnds {
   allWritten(): Promise<boolean>
 }
 
+export type QueuePool = ReturnType<typeof openQueuePool>
+
 /**
  * Connections of graphile-worker. It writes the end of a job without awaiting that: a failure would be an unhandled
- * rejection, which ends the process. So ends are written here, with retries while the database is away. If the first
- * write arrived but its answer was lost, a failed job may be unlocked while it is running again. All other statements
- * fail at once.
+ * rejection, which ends the process. So ends are written here, with retries while the database is away. If only the
+ * answer of a write was lost, a failed job may be unlocked while it is running again. All other statements fail at
+ * once.
  */
-export class QueuePool {
-  readonly pool: Pool
-  readonly #log: Log
-  readonly #connected: () => Promise<PoolClient>
-  #writeEnd: ((statement: QueryConfig) => Promise<unknown>) | undefined
+export function openQueuePool(connection: ConnectionSettings, size: number, log: Log) {
+  const pool = openPool({ ...connection, size }, log)
+  pool.on('connect', (client) => failAtOnce(client))
+  const connect = pool.connect.bind(pool) as (...given: unknown[]) => Promise<PoolClient> | undefined
+  const connected = (...given: unknown[]) =>
+    connect(...given)?.catch((error: Error) => {
+      throw new NotConnected(error.message, { cause: error })
+    })
+  let writeEnd: ((statement: QueryConfig) => Promise<unknown>) | undefined
+  pool.connect = ((...given: unknown[]) =>
+    writeEnd ? Promise.resolve({ query: writeEnd, release: () => {} }) : connected(...given)) as Pool['connect']
 
-  constructor(connection: ConnectionSettings, size: number, log: Log) {
-    this.#log = log
-    this.pool = openPool({ ...connection, size }, log)
-    this.pool.on('connect', (client) => failAtOnce(client))
-    const connect = this.pool.connect.bind(this.pool) as (...given: unknown[]) => Promise<PoolClient> | undefined
-    const connected = (...given: unknown[]) =>
-      connect(...given)?.catch((error: Error) => {
-        throw new NotConnected(error.message, { cause: error })
-      })
-    this.#connected = connected as () => Promise<PoolClient>
-    this.pool.connect = ((...given: unknown[]) =>
-      this.#writeEnd
-        ? Promise.resolve({ query: this.#writeEnd, release: () => {} })
-        : connected(...given)) as Pool['connect']
+  const write = async (statement: QueryConfig): Promise<unknown> => {
+    const client = (await connected()) as PoolClient
+    try {
+      const answer = await client.query(statement)
+      client.release()
+      return answer
+    } catch (error) {
+      client.release(error as Error)
+      throw error
+    }
   }
 
-  endsOf(events: WorkerEvents, stopped: AbortSignal): JobEnds {
+  /** PostgreSQL's answer; undefined if the write was refused or the worker stopped first. */
+  const untilWritten = async (statement: QueryConfig, stopped: AbortSignal): Promise<unknown> => {
+    for (;;) {
+      try {
+        return await write(statement)
+      } catch (error) {
+        const isAway = error instanceof NotConnected || isUnavailable(error)
+        if (!isAway) log.error({ err: error }, 'the end of a job was refused: it will run again')
+        if (!isAway || stopped.aborted) return undefined
+      }
+      await sleep(WRITE_AGAIN_AFTER_MS)
+    }
+  }
+
+  const endsOf = (events: WorkerEvents, stopped: AbortSignal): JobEnds => {
     const ends = new Map<string, Promise<boolean>>()
     const begin = ({ job }: { readonly job: { readonly id: string } }) => {
       const end = new Promise<boolean>((resolve) => {
-        this.#writeEnd = async (statement) => {
-          const answer = await this.#untilWritten(statement, stopped)
+        writeEnd = async (statement) => {
+          const answer = await untilWritten(statement, stopped)
           resolve(answer !== undefined)
           if (answer) ends.delete(job.id)
           return answer ?? new Promise(() => {}) // graphile-worker must not see the failure
@@ -66,39 +84,14 @@ export class QueuePool {
     events.on('job:success', begin)
     events.on('job:error', begin)
     events.on('job:complete', () => {
-      this.#writeEnd = undefined
+      writeEnd = undefined
     })
     return {
       written: async (jobId) => (await ends.get(jobId)) ?? true,
       allWritten: async () => (await Promise.all(ends.values())).every(Boolean),
     }
   }
-
-  /** PostgreSQL's answer; undefined if the write was refused or the worker stopped first. */
-  async #untilWritten(statement: QueryConfig, stopped: AbortSignal): Promise<unknown> {
-    for (;;) {
-      try {
-        return await this.#write(statement)
-      } catch (error) {
-        const isAway = error instanceof NotConnected || isUnavailable(error)
-        if (!isAway) this.#log.error({ err: error }, 'the end of a job was refused: it will run again')
-        if (!isAway || stopped.aborted) return undefined
-      }
-      await sleep(WRITE_AGAIN_AFTER_MS)
-    }
-  }
-
-  async #write(statement: QueryConfig): Promise<unknown> {
-    const client = await this.#connected()
-    try {
-      const answer = await client.query(statement)
-      client.release()
-      return answer
-    } catch (error) {
-      client.release(error as Error)
-      throw error
-    }
-  }
+  return { pool, endsOf }
 }
 
 function failAtOnce(client: ClientBase): void {

@@ -1,16 +1,12 @@
 import type { z } from 'zod'
 import { Fragment, sql } from './statement.ts'
 
-/**
- * The definition of one field of a micro-app or partner. The columns that are read and written follow from it, and with
- * the actions that take it also the field of /admin/v1, the command's option and the form's field.
- */
+/** One field of a micro-app or partner, from which its column, its field in /admin/v1 and forms, and its option follow. */
 interface RecordField {
   /** Accepted on creation; missing if the field can only be changed later. */
   readonly created?: z.ZodType
   /** Accepted on change; missing if the field is set once. */
   readonly changed?: z.ZodType
-  /** What its column holds. */
   readonly kept: z.ZodType
   /** Read with every call of the app or partner, not only by pages and operators. */
   readonly everyCall?: true
@@ -58,7 +54,6 @@ export const marked = <Described extends Fields, Mark extends 'everyCall' | 'ofT
 export const columnsOf = (names: readonly string[], alias?: string): Fragment =>
   new Fragment([names.map((name) => (alias ? `${alias}.${name}` : name)).join(', ')])
 
-/** The values of these columns, as parameters. */
 export const valuesOf = (row: Readonly<Record<string, unknown>>, names: readonly string[]): Fragment =>
   sql.join(names.map((name) => sql.part`${row[name]}`))
 

@@ -5,10 +5,7 @@ class RolledBack extends Error {
   override readonly name = 'RolledBack'
 }
 
-/**
- * A dry run: does what a request would do, then rolls back, so that nothing is written, spent or counted. Only for
- * operations that touch nothing but the database; throws what they throw.
- */
+/** A dry run: does what a request would do, then rolls back. Only for operations that touch nothing but the database. */
 export async function rehearse<Given extends Deps, Done>(
   deps: Given,
   work: (inside: Given) => Promise<Done>,

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { z } from 'zod'
-import { singleClient } from './pool.ts'
+import { rowOf, withClient } from './pool.ts'
 
 /** How many shards a database has, as the names of its schemas say; SHARDS must match. */
 
@@ -16,28 +16,19 @@ const counts = z.object({
 const countsOf = (name: string): string =>
   `array(select distinct substring(nspname from '^${name}_\\d+_of_(\\d+)$')::int from pg_namespace where nspname ~ '^${name}_\\d+_of_\\d+$')`
 
-export interface ShardsFound {
-  /** Undefined while there are no tables of people. */
-  readonly count: number | undefined
-  /** While people are being moved: how many shards there were, and how many there will be. */
-  readonly moving: number | undefined
-  readonly target: number | undefined
-}
-
-export async function shardsFound(client: pg.ClientBase): Promise<ShardsFound> {
-  const { rows } = await client.query(
+/** `count` is undefined without tables of people. `moving`, `target`: from and to how many shards people are moved. */
+export async function shardsFound(client: pg.ClientBase) {
+  const { shards, moved, whole } = await rowOf(
+    client,
+    counts,
     `select ${countsOf('shard')} as shards, ${countsOf('moved')} as moved,
        to_regclass('public.user_profile') is not null as whole`,
   )
-  const { shards, moved, whole } = z.tuple([counts]).parse(rows)[0]
   const [moving] = moved
   return { count: whole ? 1 : shards[0], moving, target: moving === undefined ? undefined : shards[0] }
 }
 
-/**
- * Undefined without tables of people. Throws if the number differs, or people are being moved: a process with the wrong
- * number would find nobody.
- */
+/** Undefined without tables of people. Throws if the number differs, or people are being moved: nobody would be found. */
 export async function shardsOf(client: pg.ClientBase, wanted: number): Promise<number | undefined> {
   const { count, moving } = await shardsFound(client)
   if (moving !== undefined)
@@ -55,14 +46,9 @@ export async function makeSchemas(client: pg.ClientBase, schemas: readonly strin
 }
 
 /** Throws if the database has never been migrated, or has another number of shards. */
-export async function checkShards(databaseUrl: string, shards: number): Promise<void> {
-  const client = singleClient({ connectionString: databaseUrl })
-  await client.connect()
-  try {
+export const checkShards = (databaseUrl: string, shards: number): Promise<void> =>
+  withClient(databaseUrl, async (client) => {
     const { rows } = await client.query(`select to_regclass('public.migration') is null as "isEmpty"`)
     if (rows[0]?.isEmpty) throw new Error('the database has no tables yet: run npm run migrate, or set MIGRATE=on')
     await shardsOf(client, shards)
-  } finally {
-    await client.end()
-  }
-}
+  })

@@ -5,8 +5,7 @@ import { ConcurrencyLimit, type QueueLimits } from '../lib/concurrency-limit.ts'
  * stops only the groups that need it. Beyond its share, a group's work waits in its own queue.
  *
  * Of nine connections (ten, less one for /readyz), partners' rooms may hold six in all, four of them for notices; all
- * rooms but A4 and A5 may hold eight. So there is always one for A4 and A5, and two more that partners cannot take from
- * tokens.
+ * rooms but A4 and A5 eight. So there is always one for A4 and A5, and two more that partners cannot take from tokens.
  */
 const GROUPS = ['resource', 'oauth', 'notices', 'sandbox', 'operators', 'jobs'] as const
 export type ConnectionGroup = (typeof GROUPS)[number]
@@ -14,16 +13,9 @@ export type ConnectionGroup = (typeof GROUPS)[number]
 export const byGroup = <Value>(of: (group: ConnectionGroup) => Value): Readonly<Record<ConnectionGroup, Value>> =>
   Object.fromEntries(GROUPS.map((group) => [group, of(group)])) as Record<ConnectionGroup, Value>
 
-export interface Shares {
-  readonly all: ConcurrencyLimit
-  readonly of: (group: ConnectionGroup) => ConcurrencyLimit
-  /** The one connection that belongs to no group. */
-  readonly reserved: ConcurrencyLimit
-  /** How many tasks wait for a connection, by group. */
-  waiting(): Readonly<Record<ConnectionGroup, number>>
-}
+export type Shares = ReturnType<typeof connectionShares>
 
-export function connectionShares(poolSize: number, limits: QueueLimits): Shares {
+export function connectionShares(poolSize: number, limits: QueueLimits) {
   const share = (name: string, most: number, within?: ConcurrencyLimit) =>
     new ConcurrencyLimit({
       name: `a database connection of ${name}`,
@@ -43,6 +35,12 @@ export function connectionShares(poolSize: number, limits: QueueLimits): Shares 
     operators: share('operators', connections / 3, partners),
     jobs: share('jobs', connections / 3, partners),
   }
-  const waiting = () => byGroup((group) => groups[group].waiting)
-  return { all, of: (group) => groups[group], reserved: share('/readyz', 1), waiting }
+  return {
+    all,
+    of: (group: ConnectionGroup) => groups[group],
+    /** The one connection that belongs to no group. */
+    reserved: share('/readyz', 1),
+    /** How many tasks wait for a connection, by group. */
+    waiting: () => byGroup((group) => groups[group].waiting),
+  }
 }

@@ -110,10 +110,7 @@ const MARGIN_MS = 2_000
 
 const searchIn = (schema: string): Statement => sql`select set_config('search_path', ${searchPathOf(schema)}, true)`
 
-/**
- * The handles of one transaction, one per schema with tables of people. The connection starts out in `home`; a
- * transaction about people of several shards switches the search_path between its statements.
- */
+/** The handles of one transaction, one per schema with tables of people, between which the search_path is switched. */
 function handleInside(run: Run, schemas: readonly string[], home: string | undefined): Db {
   let path = home
   const handles = new Map<string | undefined, Db>()

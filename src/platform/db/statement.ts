@@ -146,8 +146,7 @@ function arrayOf(values: readonly unknown[]): unknown {
 /**
  * Items as rows of a statement, each with these columns and `ordinal`, its position counted from 1: `` from
  * ${sql.rows('asked', items, ({ id }) => sql.part`${id}::int as id`)} ``. A single item is sent as plain values, which
- * PostgreSQL plans and runs as if they stood in the statement; several are sent as arrays. So there are two statements,
- * however many items there are.
+ * PostgreSQL plans as if they stood in the statement, several as arrays: two statements, however many items there are.
  */
 sql.rows = <Item>(name: string, items: readonly Item[], columns: (item: Item) => Fragment): Fragment => {
   const rows = items.map((item) => columns(item))
@@ -168,15 +167,15 @@ sql.part = (strings: TemplateStringsArray, ...given: unknown[]): Fragment => new
 sql.join = (parts: readonly Fragment[], between = ', '): Fragment =>
   new Fragment(['', ...parts.map((_, place) => (place < parts.length - 1 ? between : ''))], parts)
 
-/** The name of a table or column, quoted. */
 sql.identifier = (name: string): Fragment => new Fragment([`"${name.replaceAll('"', '""')}"`])
 
 /**
- * The condition by which a join, an update or a delete finds its rows: `` delete from t using due where ${sql.sameKey('t',
- * 'due', ['id'])} ``. `first`: the columns with which an index begins. With a plain `=` on one of those, PostgreSQL may
- * compare each row of the table with each key while it believes the table empty, as after a purge. With `any (array […])`
- * it looks each key up in the index: such a condition makes no order of the index useful. The others have a plain `=`,
- * since PostgreSQL 16 and older may leave `any` out of the look-up, and read all rows with the same first column.
+ * The condition by which a join, an update or a delete finds its rows: `` delete from t using due where
+ * ${sql.sameKey('t', 'due', ['id'])} ``. `first`: the columns with which an index begins. With a plain `=` on one of
+ * those, PostgreSQL may compare each row of the table with each key while it believes the table empty, as after a
+ * purge. With `any (array […])` it looks each key up in the index: such a condition makes no order of the index useful.
+ * The others have a plain `=`, since PostgreSQL 16 and older may leave `any` out of the look-up, and read all rows with
+ * the same first column.
  */
 sql.sameKey = (table: string, keys: string, columns: readonly string[], first = columns.slice(0, 1)): Fragment => {
   const [target, other] = [sql.identifier(table), sql.identifier(keys)]

@@ -13,8 +13,8 @@ export const PRODUCT_CHANGES = sql.part`record_change (at, partner_id, record, r
 const PRODUCT_HISTORY_S = 90 * DAY_S
 
 /**
- * Sellers may change prices and stock every minute, so with each change up to two old ones of the product are deleted.
- * The purge would need an index by age on the history of all orders, which stays.
+ * Deletes up to two old changes with each new one, as sellers may change prices every minute. The purge would need an
+ * index by age on the history of all orders, which stays.
  */
 export const forgetOldChanges = (partnerId: bigint, partnerDealId: string, now: Date): Fragment => sql.part`
   delete from record_change where change_id = any (array(
@@ -74,7 +74,6 @@ export const countOrderMoves = (db: Db, orderId: bigint, { to, notFrom }: { to: 
             and change -> 'state' ->> 0 <> ${notFrom}`,
   )
 
-/** Whether order pay was ever sent for this order. */
 export const wasSentForPayment = async (db: Db, orderId: bigint): Promise<boolean> =>
   (await countOrderMoves(db, orderId, { to: 'paying', notFrom: 'pay_unknown' })) > 0
 

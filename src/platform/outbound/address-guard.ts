@@ -28,10 +28,7 @@ const SPECIAL_V4 = [
   ...['198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
 ]
 
-/**
- * Only global unicast IPv6 is allowed. That excludes unspecified, loopback, IPv4-mapped and -compatible, NAT64
- * (64:ff9b::), unique local, link-local, site-local, multicast, discard and SRv6 addresses.
- */
+/** Only global unicast IPv6 is allowed: no loopback, IPv4-mapped, NAT64 (64:ff9b::), unique local or link-local. */
 const GLOBAL_V6 = ['2000::/3']
 
 /** Excluded parts of global unicast: protocol assignments with Teredo and ORCHID, documentation, 6to4. */
@@ -48,9 +45,9 @@ function networks(texts: readonly string[]): BlockList {
 }
 
 /**
- * Cloud metadata services, which hand out a machine's credentials: link-local (AWS, Google, Azure, Tencent, Oracle and
- * most others), Azure's host agent, which has a public address, Alibaba, Oracle's older one, and AWS and Google over
- * IPv6. Exceptions for whole networks do not cover them: an operator must list the exact address.
+ * Cloud metadata services, which hand out a machine's credentials: link-local (most), Azure's host agent, which has a
+ * public address, Alibaba, Oracle's older one, AWS and Google over IPv6. Exceptions for whole networks do not cover
+ * them: an operator must list the exact address.
  */
 const METADATA = [
   ...['169.254.0.0/16', '168.63.129.16', '100.100.100.200', '192.0.0.192'],
@@ -67,28 +64,20 @@ const isPublic = (address: string, family: 'ipv4' | 'ipv6'): boolean =>
     ? !specialV4.check(address, family)
     : globalV6.check(address, family) && !specialV6.check(address, family)
 
-export interface AddressGuard {
-  /**
-   * Whether this IP address must not be called on this port; true for anything that is not a plain IP address.
-   * `trusted`: the host name is allowed by name, so any address will do except those of metadata services.
-   */
-  refuses(address: string, port: number, trusted?: boolean): boolean
-  /** Whether a host name is allowed by name on this port. */
-  trusts(hostname: string, port: number): boolean
-  /** Whether this port is refused for every address. */
-  refusesPort(port: number): boolean
-  /** Where a host's addresses come from. */
-  readonly resolve: HostResolver
-}
+export type AddressGuard = ReturnType<typeof addressGuard>
 
 type GuardSettings = Pick<Config, 'NODE_ENV' | 'PARTNER_ADDRESS_ALLOW' | 'PARTNER_PORTS'>
 
 /** The guard for these settings; made once per process. */
-export function addressGuard(settings: GuardSettings, resolve: HostResolver = hostResolver()): AddressGuard {
+export function addressGuard(settings: GuardSettings, resolve: HostResolver = hostResolver()) {
   const isUsual = (port: number): boolean => isUsualPort(settings, port)
   const exceptions = (port: number) => exceptionsAt(settings, port)
   return {
-    refuses: (address, port, trusted = false) => {
+    /**
+     * Whether this IP address must not be called on this port; true for anything that is not a plain IP address.
+     * `trusted`: the host name is allowed by name, so any address will do except those of metadata services.
+     */
+    refuses: (address: string, port: number, trusted = false): boolean => {
       const version = isIP(address)
       if (version === 0 || address.includes('%')) return true
       const family = version === 4 ? 'ipv4' : 'ipv6'
@@ -97,8 +86,10 @@ export function addressGuard(settings: GuardSettings, resolve: HostResolver = ho
       if (trusted || listOfNetworks(allowed).check(address, family)) return false
       return !isUsual(port) || !isPublic(address, family)
     },
-    trusts: (hostname, port) => exceptions(port).some((entry) => namesHost(entry, hostname)),
-    refusesPort: (port) => !isUsual(port) && exceptions(port).length === 0,
+    /** Whether a host name is allowed by name on this port. */
+    trusts: (hostname: string, port: number): boolean => exceptions(port).some((entry) => namesHost(entry, hostname)),
+    /** Whether this port is refused for every address. */
+    refusesPort: (port: number): boolean => !isUsual(port) && exceptions(port).length === 0,
     resolve,
   }
 }

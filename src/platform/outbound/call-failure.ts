@@ -23,19 +23,14 @@ const CONNECTING = { dns: 'not-resolved-within', connect: 'not-connected-within'
 /** How a call ended. `isAnswered`: the response headers had arrived. */
 interface CallEnd {
   readonly failure: CallFailure
-  /** The error code of the library. */
   readonly code: string | undefined
   readonly isAnswered: boolean
 }
 
-/**
- * Whether the reply was not HTTP, as from a port that speaks TLS or another protocol: the parser gave up before a
- * response began. (It also gives up on a truncated body, after the response began.)
- */
+/** Whether the reply was not HTTP, as from a port that speaks TLS: the parser gave up before a response began. */
 export const isNoHttp = ({ failure, code = '', isAnswered }: CallEnd): boolean =>
   failure === 'broken' && !isAnswered && (code === 'HTTPParserError' || code.startsWith('HPE_'))
 
-/** Certificate problems, by the error codes of OpenSSL and Node. */
 const CERTIFICATE_PROBLEMS = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate-self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'certificate-unknown-issuer',

@@ -23,8 +23,8 @@ const mayBecomeContinue = (text: string): boolean =>
   (PARTIAL_CONTINUE.test(text) && !BARE_LF.test(text)) || STATUS_PREFIXES.some((prefix) => prefix.startsWith(text))
 
 /**
- * Skips every `100 Continue` before the response. Some servers send one for each POST, and clients must accept it
- * unasked (RFC 9110 §15.2); undici drops the connection on it, though it handles other interim responses.
+ * Skips every `100 Continue` before the response: clients must accept it unasked (RFC 9110 §15.2), and undici drops the
+ * connection on it, though it handles other interim responses.
  */
 function skipContinue(socket: Socket): void {
   const read = socket.read.bind(socket)
@@ -54,8 +54,8 @@ const FRAMING_BYTES = 4 * HEADER_BYTES
 
 /**
  * Limits everything that a receiver sends: undici counts bodies and header fields, but no interim responses, reason
- * phrases, chunk sizes and their extensions, which would keep this process busy until the call takes too long. Chunks of
- * five bytes, with as many around each, still fit.
+ * phrases and chunk sizes, which would keep this process busy. Chunks of five bytes, with as many around each, still
+ * fit.
  */
 function limitBytes(socket: Socket, bodyBytes: number): void {
   const read = socket.read.bind(socket)
@@ -67,7 +67,6 @@ function limitBytes(socket: Socket, bodyBytes: number): void {
   }
 }
 
-/** Progress of a connection. */
 interface ConnectionEvents {
   readonly onPhase: (phase: ConnectPhase) => void
   /** Connected; `certificateEnds` is null without TLS. */
@@ -122,8 +121,8 @@ const guardedLookup =
   }
 
 /**
- * An undici connector that dials only what the guard allows, and reports each phase. Undici does not call the lookup for
- * literal addresses, so they are checked here; the URL parser has already normalised forms like `0x7f.1`.
+ * An undici connector that dials only what the guard allows, and reports each phase. Undici looks up no literal
+ * addresses, so they are checked here; the URL parser has already normalised forms like `0x7f.1`.
  */
 function guardedConnector(
   guard: AddressGuard,

@@ -10,8 +10,8 @@ interface Verdict {
 }
 
 /**
- * Why a message was not delivered. `message` is for the recipient: it reveals nothing about our network, and blocked,
- * refused and unreachable addresses read alike. `detail` is for the operator. Neither holds a secret or an address.
+ * Why a message was not delivered. `message` is for the recipient: blocked, refused and unreachable addresses read
+ * alike. `detail` is for the operator. Neither holds a secret or an address.
  */
 export class NotSent extends Error {
   override readonly name = 'NotSent'
@@ -47,11 +47,9 @@ interface Delivery {
 }
 
 /**
- * One attempt to send a message.
- *
- * At least once: if the process dies after the server has accepted the message and before `markSent` has committed, it
- * is sent again with the same Message-ID or webhook-id, so that the receiver can deduplicate. Hence nothing happens in
- * between, and `markSent` is retried while the database is unavailable.
+ * One attempt to send a message, at least once: if the process dies before `markSent` has committed, it is sent again
+ * with the same Message-ID or webhook-id. Hence nothing happens in between, and `markSent` is retried while the
+ * database is away.
  */
 export async function deliver(
   deps: Pick<Deps, 'assertLeaseHeld' | 'clock'>,

@@ -138,8 +138,8 @@ const HANG_UP_MS = 100
 const HUNG_UP = 'hung up on purpose'
 
 /**
- * One POST on a connection of its own: a kept-alive connection might close during a request, leaving it unknown whether
- * the request arrived. Throws HttpCallError unless a complete HTTP response arrives.
+ * One POST on a connection of its own: a kept-alive one might close meanwhile, and nobody would know whether it
+ * arrived. Throws HttpCallError unless a complete HTTP response arrives.
  */
 export const post = (request: HttpRequest, guard: AddressGuard, limits = PARTNER_LIMITS): Promise<HttpAnswer> =>
   send('POST', request, guard, limits)

@@ -8,10 +8,10 @@ import { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
 
 /**
  * Resolves partners' host names. `dns.lookup` blocks one of the four threads that password hashing and file reads also
- * use, for many seconds if a name server is silent: a few such partners could stop sign-in. So names are looked up in
- * the hosts file, then by DNS queries of our own, which use no thread and time out. The system resolver is the last
- * resort (search domains, other name services), for one name at a time, and only for names that no stranger's name
- * server is asked about: those without a dot, and `trusted` ones. Any other could hold that one place for ever.
+ * use, for many seconds if a name server is silent. So names are looked up in the hosts file, then by DNS queries of
+ * our own. The system resolver is the last resort (search domains, other name services), for one name at a time, and
+ * only for names that no stranger's name server is asked about, which could hold that place for ever: those without a
+ * dot, and `trusted` ones.
  */
 export type HostResolver = (hostname: string, trusted: boolean) => Promise<LookupAddress[]>
 

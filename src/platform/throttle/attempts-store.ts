@@ -1,5 +1,3 @@
-/** SQL for throttling: usage counts shared by all processes, and failed attempts. */
-
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
@@ -12,10 +10,8 @@ interface CountedUses {
   readonly windowS: number
 }
 
-const sharedCount = z.object({ subject: z.instanceof(Buffer), uses: z.number(), endsInMs: z.number() })
-
 /** Count of all processes in the current window, and the time left in it. */
-type SharedCount = z.infer<typeof sharedCount>
+const sharedCount = z.object({ subject: z.instanceof(Buffer), uses: z.number(), endsInMs: z.number() })
 
 /** Bytes are counted too, by several processes: a sum may be greater. */
 const MAX_INT = 2_147_483_647
@@ -24,11 +20,11 @@ const COUNTED = (counted: CountedUses) =>
   sql.part`${counted.subject}::bytea as subject, ${counted.uses}::int as uses, ${counted.windowS}::int as window_s`
 
 /**
- * Adds to the counts of several distinct subjects and returns the new totals. Uses the database clock, so all processes
- * agree on windows; `least` keeps a window from outliving its length when that clock is set back. Sorted by subject, so
- * that concurrent processes lock rows in the same order and cannot deadlock.
+ * Adds to the counts of several distinct subjects and returns the new totals. All processes agree on windows by the
+ * database's clock; `least` keeps a window from outliving its length when that is set back. Sorted, so that processes
+ * cannot deadlock.
  */
-export const addUses = (db: Db, counted: readonly CountedUses[]): Promise<SharedCount[]> =>
+export const addUses = (db: Db, counted: readonly CountedUses[]) =>
   db.many(
     sharedCount,
     sql`insert into rate_count as known (subject, uses, window_ends_at)
@@ -42,7 +38,6 @@ export const addUses = (db: Db, counted: readonly CountedUses[]): Promise<Shared
         returning subject, uses, ceil(extract(epoch from window_ends_at - now()) * 1000)::int as "endsInMs"`,
   )
 
-/** Deletes expired windows, skipping rows locked by another process. */
 export const deleteExpiredCounts = (db: Db, limit: number): Promise<number> =>
   db.exec(
     sql`delete from rate_count where subject = any (array(
@@ -51,7 +46,6 @@ export const deleteExpiredCounts = (db: Db, limit: number): Promise<number> =>
 
 /** Also of uses, where each is counted (attempts.ts). */
 const row = z.object({ failures: z.number(), windowEndsAt: z.date() })
-
 export type Failures = z.infer<typeof row>
 
 /** The row of one subject, to be joined in any statement; `offset 0` forces an index lookup however the table grows. */
@@ -90,16 +84,12 @@ export const currentWindow = (
     ? failures
     : undefined
 
-export const readFailures = async (
-  db: Db,
-  subject: Buffer,
-  now: Date,
-  windowSeconds: number,
-): Promise<Failures | undefined> => currentWindow((await db.batch(failureCounts, subject))[0], now, windowSeconds)
+export const readFailures = async (db: Db, subject: Buffer, now: Date, windowSeconds: number) =>
+  currentWindow((await db.batch(failureCounts, subject))[0], now, windowSeconds)
 
 /**
- * Adds one failure and returns the new count, in a single statement, so concurrent failures are all counted. Also
- * deletes two expired rows: callers can invent names without end, and the table must not grow with them.
+ * Adds one failure and returns the new count, in one statement, so that concurrent ones are all counted. Also deletes
+ * two expired rows: callers can invent names without end.
  */
 export const countFailure = (db: Db, subject: Buffer, now: Date, windowSeconds: number): Promise<Failures> => {
   const windowEndsAt = addSeconds(now, windowSeconds)

@@ -5,16 +5,13 @@ import { clearFailures, countFailure, readFailures, uncountFailure } from './att
 import { type Account, knownDevice } from './device.ts'
 
 /**
- * Wrong authenticator codes allowed per day: somebody who knows the password has all day, and any number of networks,
- * to guess six digits. Browsers that have signed in before get a separate allowance, so that strangers cannot lock the
- * owner out. Recovery codes and passkeys cannot be guessed and are not limited. A new password or authenticator clears
- * both counts.
+ * Wrong authenticator codes allowed per day: whoever knows the password has all day, and any number of networks, to
+ * guess six digits. Browsers that have signed in before get their own allowance, so that strangers cannot lock the
+ * owner out. Recovery codes and passkeys are not limited.
  */
 const MAX_PER_DAY = 20
 
-type Browsers = 'known' | 'others'
-
-const subjectOf = ({ keys }: Deps, owner: string, browsers: Browsers): Buffer =>
+const subjectOf = ({ keys }: Deps, owner: string, browsers: 'known' | 'others'): Buffer =>
   throttleKey(keys, 'code-day', `${browsers}\n${owner}`)
 
 /** Whose code it is: `owner` is the permanent id, `account` the sign-in name. */
@@ -25,13 +22,6 @@ interface Guess {
   readonly device: string | undefined
 }
 
-interface CountedGuess {
-  /** This was the last guess of the day. */
-  readonly isLast: boolean
-  /** When the count resets, if this was one guess too many. */
-  readonly until: Date | undefined
-}
-
 export function codeGuesses(deps: Deps, { owner, account, device }: Guess) {
   const subject = subjectOf(deps, owner, knownDevice(deps, account, device) ? 'known' : 'others')
   return {
@@ -40,8 +30,11 @@ export function codeGuesses(deps: Deps, { owner, account, device }: Guess) {
       const counted = await readFailures(deps.db, subject, deps.clock.now(), DAY_S)
       return counted && counted.failures >= MAX_PER_DAY ? counted.windowEndsAt : undefined
     },
-    /** Counts a guess before the code is checked: otherwise more than the limit could be checked concurrently. */
-    async count(): Promise<CountedGuess> {
+    /**
+     * Counts a guess before the code is checked: otherwise more than the limit could be checked concurrently. `until`:
+     * when the count resets, if this was one guess too many; `isLast`: it was the last of the day.
+     */
+    async count() {
       const { failures, windowEndsAt } = await countFailure(deps.db, subject, deps.clock.now(), DAY_S)
       return { isLast: failures === MAX_PER_DAY, until: failures > MAX_PER_DAY ? windowEndsAt : undefined }
     },

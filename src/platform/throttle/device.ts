@@ -5,9 +5,9 @@ import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
 
 /**
- * Device cookies (OWASP): a mark that a browser has signed in to an account before. A marked browser may still try to
- * sign in to that account after guesses from elsewhere have exhausted the limits. A mark names no user, opens no
- * session, and is valid for one account only.
+ * Device cookies (OWASP): a mark that a browser has signed in to an account before, with which it may still try after
+ * guesses from elsewhere have exhausted the limits. A mark names no user, opens no session, and is valid for one
+ * account only.
  */
 
 export const DEVICE_LIFETIME_S = 180 * DAY_S

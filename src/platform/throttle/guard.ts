@@ -11,13 +11,9 @@ const MINUTE_S = 60
 
 declare module 'fastify' {
   interface FastifyInstance {
+    /** The counts of `limitRate`, shared by all processes of the database. */
     readonly rateLimiter: RateLimiter
   }
-}
-
-/** Gives `limitRate` its counts, shared by all processes of the database. Called once, before the rooms. */
-export function registerRateLimiter(app: FastifyInstance, rateLimiter: RateLimiter): void {
-  app.decorate('rateLimiter', rateLimiter)
 }
 
 interface RequestLimit {
@@ -30,7 +26,6 @@ interface RequestLimit {
   readonly refuse: (seconds: number) => Error
 }
 
-/** Hook that refuses requests above a limit per minute. */
 export function limitRate(app: FastifyInstance, limit: RequestLimit): onRequestAsyncHookHandler {
   const { kind, perMinute, by, refuse } = limit
   const count = (most: number, subject: string) => ({

@@ -1,6 +1,6 @@
 /** Failed attempts and rate limits, shared by all processes of a database. */
 
-export { countUse, countWithin, throttleKey } from './attempts.ts'
+export { countOwnChange, countUse, countWithin, mayInvite, throttleKey } from './attempts.ts'
 export {
   CLIENT_WINDOW_S,
   clearFailures,
@@ -11,8 +11,7 @@ export {
 } from './attempts-store.ts'
 export { codeGuesses, forgetCodeGuesses } from './code-guesses.ts'
 export { DEVICE_LIFETIME_S, knownDevice, rememberDevice } from './device.ts'
-export { limitPages, limitRate, preparePages, registerRateLimiter } from './guard.ts'
+export { limitPages, limitRate, preparePages } from './guard.ts'
 export { networkOf, SITE_FACTOR, siteOf, subnetOf } from './network.ts'
-export { countOwnChange, mayInvite } from './quotas.ts'
 export { APP_RATES, openRateLimiter } from './rate-limiter.ts'
 export { type SignInAttempt, type SignInSource, signInLimits } from './sign-in.ts'

@@ -5,15 +5,13 @@ import { type Account, knownDevice } from './device.ts'
 import { networkOf, SITE_FACTOR, siteOf, subnetOf } from './network.ts'
 
 /**
- * Limits on failed sign-ins: per account and network, per account from anywhere (higher, so that a stranger elsewhere
- * cannot lock its owner out with a few guesses), and per address across all accounts. A browser that has signed in to
- * the account before has a separate budget and is exempt from these until that is exhausted. Non-existent accounts are
- * counted in the same way.
+ * Limits on failed sign-ins: per account and network, per account from anywhere (higher, so that a stranger cannot lock
+ * its owner out), and per address. A browser that has signed in to the account before has a separate budget, and is
+ * exempt from these until that is exhausted. Non-existent accounts are counted in the same way.
  */
 
 const WINDOW_S = 15 * 60
 
-/** Where a sign-in attempt comes from. */
 export interface SignInSource {
   readonly address: string
   /** The device cookie of the browser. */
@@ -27,23 +25,10 @@ export interface SignInAttempt extends Account, SignInSource {
   readonly isUnguessable?: boolean
 }
 
-export interface SignInLimits {
-  /** Throws the refusal if a limit is exhausted. */
-  refuseExhausted(): Promise<void>
-  /**
-   * Counts a failure and returns the error to throw, which carries the end of the window if a limit was exceeded.
-   * `record` gets whether the account is locked now.
-   */
-  failed(record?: (locked: boolean) => Promise<unknown>): Promise<Error>
-  /** Clears the failures of this browser, or of the account in this network, after a successful sign-in. */
-  forget(): Promise<void>
-}
-
 /** Narrowest first. */
-function untrustedLimits(
-  { config, keys }: Deps,
-  { kind, name, address, isUnguessable }: SignInAttempt,
-): [Limit, ...Limit[]] {
+type Limits = readonly [Limit, ...Limit[]]
+
+function untrustedLimits({ config, keys }: Deps, { kind, name, address, isUnguessable }: SignInAttempt): Limits {
   const anywhere = { subject: throttleKey(keys, kind, name), most: config.SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE }
   const site = siteOf(address)
   const perAddress = config.SIGN_IN_FAILURES_PER_ADDRESS
@@ -59,11 +44,7 @@ function untrustedLimits(
 }
 
 /** `refusal` makes the error to throw, given the end of the window if a limit is exhausted. */
-export async function signInLimits(
-  deps: Deps,
-  attempt: SignInAttempt,
-  refusal: (until?: Date) => Error,
-): Promise<SignInLimits> {
+export async function signInLimits(deps: Deps, attempt: SignInAttempt, refusal: (until?: Date) => Error) {
   const { config, db, clock, keys } = deps
   const exhausted = (limits: readonly Limit[]) => exhaustedUntil(db, limits, clock.now(), WINDOW_S)
   const device = attempt.session?.toString('hex') ?? knownDevice(deps, attempt, attempt.device)
@@ -71,20 +52,24 @@ export async function signInLimits(
     ? { subject: throttleKey(keys, 'device', device), most: config.SIGN_IN_FAILURES_PER_PASSPORT }
     : undefined
   const isTrusted = own !== undefined && (attempt.session !== undefined || (await exhausted([own])) === undefined)
-  const limits = isTrusted ? [own] : untrustedLimits(deps, attempt)
+  const limits: Limits = isTrusted ? [own] : untrustedLimits(deps, attempt)
   return {
-    refuseExhausted: async () => {
+    /** Throws the refusal if a limit is exhausted. */
+    refuseExhausted: async (): Promise<void> => {
       const until = await exhausted(limits)
       if (until) throw refusal(until)
     },
-    failed: async (record) => {
+    /**
+     * Counts a failure and returns the error to throw, which carries the end of the window if a limit was exceeded.
+     * `record` gets whether the account is locked now.
+     */
+    failed: async (record?: (locked: boolean) => Promise<unknown>): Promise<Error> => {
       deps.metrics.signInFailures.inc({ kind: attempt.kind })
       const until = await countFailureWithin(db, limits, clock.now(), WINDOW_S)
       await record?.((until ?? (await exhausted(limits))) !== undefined)
       return refusal(until)
     },
-    forget: async () => {
-      await clearFailures(db, (limits[0] as Limit).subject)
-    },
+    /** Clears the failures of this browser, or of the account in this network, after a successful sign-in. */
+    forget: () => clearFailures(db, limits[0].subject),
   }
 }

@@ -40,13 +40,11 @@ export async function locateBinaries(owner: ProcessOwner | undefined): Promise<B
   return { initdb, postgres, version: versionOf(found.postgres).split('.')[0] ?? '' }
 }
 
-/** The version of the npm package that holds the program. */
 function versionOf(postgres: string): string {
   const description = readFileSync(join(dirname(dirname(postgres)), '..', 'package.json'), 'utf8')
   return (JSON.parse(description) as { version: string }).version
 }
 
-/** A folder that everybody may enter, whatever the umask. */
 export function makeForEverybody(folder: string): void {
   mkdirSync(folder, { recursive: true })
   chmodSync(folder, 0o755)

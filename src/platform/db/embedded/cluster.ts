@@ -23,10 +23,7 @@ import { RESTORE } from './diagnosis.ts'
 
 export const SUPERUSER = 'gatehouse'
 
-/**
- * Throws if the cluster has gone missing: its disk may not be mounted, or the backup held only the link to it. A new
- * one in its place would look like a service that has lost all users, and would replace the link.
- */
+/** Throws if the cluster has gone missing (a disk not mounted): a new one would look as if all users were lost. */
 export function refuseLostCluster(dataDir: string): void {
   const cluster = join(dataDir, 'postgres')
   const kept = lstatSync(cluster, { throwIfNoEntry: false })
@@ -36,10 +33,7 @@ export function refuseLostCluster(dataDir: string): void {
   throw new Error(`DATA_DIR ${dataDir} has its database in ${place}, and there is none: ${RESTORE}`)
 }
 
-/**
- * The cluster's folder for `dataDir`, initialised on the first start. initdb works in a temporary folder that gets its
- * final name only when complete, so an interrupted first start leaves no partial cluster.
- */
+/** The cluster's folder, initialised on the first start. It gets its name when complete, so no partial cluster is left. */
 export async function ensureCluster(
   dataDir: string,
   password: string,
@@ -48,8 +42,11 @@ export async function ensureCluster(
 ): Promise<string> {
   const cluster = join(dataDir, 'postgres')
   if (existsSync(join(cluster, 'PG_VERSION'))) {
-    refuseOtherVersion(dataDir, readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim(), binaries.version)
-    return realpathSync(cluster)
+    const found = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim()
+    if (found === binaries.version) return realpathSync(cluster)
+    throw new Error(
+      `DATA_DIR ${dataDir} holds data of PostgreSQL ${found}, and this Gatehouse includes PostgreSQL ${binaries.version}: migrate it with pg_dump ${found}, or set DATA_DIR to another folder`,
+    )
   }
   if (existsSync(cluster)) rmdirSync(cluster)
   if (!owner || everybodyMayEnter(dataDir)) {
@@ -67,13 +64,6 @@ export async function ensureCluster(
   writeFileSync(`${elsewhere}.owner`, cluster)
   symlinkSync(elsewhere, cluster)
   return elsewhere
-}
-
-function refuseOtherVersion(dataDir: string, found: string, ours: string): void {
-  if (found === ours) return
-  throw new Error(
-    `DATA_DIR ${dataDir} holds data of PostgreSQL ${found}, and this Gatehouse includes PostgreSQL ${ours}: migrate it with pg_dump ${found}, or set DATA_DIR to another folder`,
-  )
 }
 
 async function initialise(folder: string, password: string, binaries: Binaries, owner: ProcessOwner | undefined) {

@@ -71,5 +71,4 @@ export function diagnoseFolder(message: string, dataDir: string): string | undef
 export const unusableFolder = (message: string, dataDir: string): string =>
   `DATA_DIR ${dataDir} cannot be used: ${message.trim()}\nset it to a folder that this user may write to`
 
-/** Advice for when part of a data folder is gone. */
 export const RESTORE = 'restore it from a backup; to start from scratch, set DATA_DIR to an empty folder'

@@ -15,10 +15,7 @@ const STEADY_MS = 30_000
 
 const hasEnded = ({ server }: Launched): boolean => server.exitCode !== null || server.signalCode !== null
 
-/**
- * Keeps a PostgreSQL running until the returned function stops it: one that ends by itself is restarted, with growing
- * pauses between attempts. Resolves once it accepts connections for the first time.
- */
+/** Starts a PostgreSQL, and again whenever it ends, until the returned function stops it. Resolves once it is ready. */
 export async function keepRunning(
   launch: () => Launched,
   dataDir: string,
@@ -32,8 +29,8 @@ export async function keepRunning(
   let isAway = false
   let crash: string | undefined
   /**
-   * A process that crashes ends all others of its server. On a full disk the recovery crashes too, again and again, while the
-   * server itself may never end.
+   * A process that crashes ends all others of its server. On a full disk the recovery crashes too, again and again,
+   * while the server itself may never end.
    */
   const readLine = (line: string): void => {
     const reason = diagnoseEnd(line, dataDir)

@@ -25,7 +25,6 @@ export interface Launched {
   readonly ready: Promise<boolean>
   /** Its log. */
   readonly lines: Interface
-  /** The end of its log. */
   recentOutput(): string
 }
 

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../lib/clock.ts'
 import { readOr } from '../../lib/read-or.ts'
@@ -30,7 +30,6 @@ export type Purpose = 'service' | 'command'
 
 const pidFile = (dataDir: string): string => join(dataDir, 'gatehouse.pid')
 
-/** The live process that holds `dataDir`, if there is one. */
 export const holderOf = (dataDir: string): { pid: number; purpose: Purpose } | undefined =>
   holderIn(readOr(() => readFileSync(pidFile(dataDir), 'utf8'), ''))
 
@@ -77,8 +76,8 @@ function isStale(dataDir: string): boolean {
 }
 
 /**
- * Removes the lock of a process that is gone. Processes take turns at this: of two that have found the same stale lock,
- * the later one would otherwise remove the one that the earlier one has taken since.
+ * Removes the lock of a process that is gone. Processes take turns: of two that have found the same stale lock, the
+ * later one would otherwise remove the one that the earlier one has taken since.
  */
 function removeStale(dataDir: string): void {
   const turn = `${pidFile(dataDir)}.removing`
@@ -121,8 +120,8 @@ export async function claimDataDir(dataDir: string, purpose: Purpose): Promise<(
 }
 
 /**
- * Waits for the PostgreSQL of a killed predecessor, which ends by itself once its parent is gone. If that PostgreSQL
- * was killed too, removes its pid file: PostgreSQL would mistake a reused pid in it for a running server.
+ * Waits for the PostgreSQL of a killed predecessor, which ends by itself. If it was killed too, removes its pid file:
+ * PostgreSQL would mistake a reused pid in it for a running server.
  */
 export async function awaitPredecessor(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid')
@@ -139,4 +138,34 @@ export async function awaitPredecessor(cluster: string): Promise<void> {
 function isPostgres(pid: number): boolean {
   if (process.platform !== 'linux') return true
   return readOr(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'postgres', false)
+}
+
+const addressFile = (dataDir: string): string => join(resolve(dataDir), 'address')
+
+/** Writes the URL at which the service answers operators, for commands on the machine. Returns what removes it. */
+export function keepAddress(dataDir: string, url: string): () => void {
+  const file = addressFile(dataDir)
+  writeFileSync(file, `${process.pid} ${url}`)
+  return () => rmSync(file, { force: true })
+}
+
+/** Undefined if there is none, or if another process than `pid` wrote it. */
+function addressLeftBy(pid: number, dataDir: string): string | undefined {
+  const [left, url] = readOr(() => readFileSync(addressFile(dataDir), 'utf8'), '').split(' ')
+  return Number(left) === pid ? url : undefined
+}
+
+const STARTS_WITHIN_MS = 30_000
+const EVERY_MS = 50
+
+/** Address of the running service of `dataDir`, also of one that is still starting; undefined where none runs. */
+export async function addressOfRunning(dataDir: string): Promise<string | undefined> {
+  for (let waited = 0; waited < STARTS_WITHIN_MS; waited += EVERY_MS) {
+    const holder = holderOf(resolve(dataDir))
+    if (holder?.purpose !== 'service') return undefined
+    const url = addressLeftBy(holder.pid, dataDir)
+    if (url) return url
+    await sleep(EVERY_MS)
+  }
+  return undefined
 }

@@ -44,7 +44,6 @@ const serverArgs = (cluster: string, port: number, settings: Readonly<Record<str
 
 interface EmbeddedOptions {
   readonly purpose?: Purpose
-  /** Settings of PostgreSQL that override its defaults and ours. */
   readonly settings?: Readonly<Record<string, string>>
 }
 

@@ -33,7 +33,7 @@ export const findReport = (db: Db, reportId: string) => findWhere(db, sql.part`r
 export const findReportOfRun = (db: Db, runId: string) => findWhere(db, sql.part`run_id = ${runId}`)
 
 const publicKey = z.object({ kid: z.string(), x: z.string() })
-/** Two fields of a JWK (report-key.ts). */
+/** Two fields of a JWK (report.ts). */
 export type PublicKey = z.output<typeof publicKey>
 
 /** Each replacement of SECRET_KEY adds one; no more than these are tried. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Deps } from '../../../platform/deps.ts'
-import type { InputOf } from '../../../platform/lib/json/input.ts'
+import type { InputOf, OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Detail } from '../../../platform/lib/localized-text.ts'
 import { INTERFACES, type InterfaceName } from '../../../ticketing/interfaces/index.ts'
 import { CONTACT_ROLES, type ContactRole, showPartner, updatePartner } from '../../../ticketing/partners/index.ts'
@@ -88,7 +88,7 @@ export async function freshForm(deps: Deps, partnerId: bigint): Promise<TypedFor
   return { functions, fields: { ...fields, ...urlFields(partner) } }
 }
 
-const urlFields = ({ base_url, interface_urls }: Pick<RunRequest['urls'], 'base_url' | 'interface_urls'>) =>
+const urlFields = ({ base_url, interface_urls }: Pick<OutputOf<typeof showPartner>, 'base_url' | 'interface_urls'>) =>
   fieldsIn({ base_url, ...Object.fromEntries(INTERFACES.map(({ name }) => [urlField(name), interface_urls[name]])) })
 
 /** Ignores URLs in a live partner's form: they cannot be changed here. */

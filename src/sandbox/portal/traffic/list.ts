@@ -80,8 +80,8 @@ export async function listTraffic(deps: NoticeDeps, partnerId: bigint, query: Tr
   // Continues after the last row if the window has more results, otherwise at the window's end.
   const end = isMore ? undefined : until
   // On the way back from an empty page the row at its cursor is shown too.
-  const newer = after ? (isMore ? first : end) : before && (first ?? [before[0], FIRST_ID])
-  const older = after ? (last ?? [after[0], LAST_ID]) : isMore ? last : end
+  const newer: Cursor | undefined = after ? (isMore ? first : end) : before && (first ?? [before[0], FIRST_ID])
+  const older: Cursor | undefined = after ? (last ?? [after[0], LAST_ID]) : isMore ? last : end
   return {
     lines: await linesOf(deps, rows),
     ...(newer ? { newer: cursorText(newer) } : {}),

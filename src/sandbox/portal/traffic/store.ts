@@ -92,8 +92,8 @@ export type TrafficRow = z.output<typeof trafficRow>
 export type TrafficKind = TrafficRow['kind']
 
 /** Time (as PostgreSQL writes it in JSON, to the microsecond, or `infinity`) and id, by which calls are ordered. */
-export const cursorKeys = z.tuple([momentKey, z.guid()])
-export type Cursor = readonly [at: string, id: string]
+export const cursorKeys = z.tuple([momentKey, z.guid()]).readonly()
+export type Cursor = z.output<typeof cursorKeys>
 
 interface TrafficFilter {
   /** Undefined: all partners; without calls with an unknown clientId, which have none. */

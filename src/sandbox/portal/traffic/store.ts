@@ -47,16 +47,16 @@ function matches({ by, value }: TrafficSearch, view: TrafficView): Fragment {
 }
 
 /** Names of an accepted notice's warnings. */
-export const warnings = z.string().transform((names) => names.split(' ').filter(Boolean))
+const warnings = z.string().transform((names) => names.split(' ').filter(Boolean))
 
 /** How our call was forged on purpose, and how a test step judged its response; null for other entries. */
-export const judged = {
+const judged = {
   forged: z.enum(FORGERIES).nullable(),
   verdict: z.enum(['passed', 'warning', 'failed']).nullable(),
 }
 
 /** Why our call was made; null for other entries. */
-export const caused = {
+const caused = {
   cause: z.enum(CALL_CAUSES).nullable(),
   /** Which notice, step, …: see CallCause. */
   cause_ref: z.string().nullable(),

@@ -304,7 +304,7 @@ export async function hotOperations(
     },
     'a partner searches for an order': {
       prepare: async () => async () => {
-        const found = await listRows(world.deps.db, { ...ANY, search: { by: 'order', value: '900' } }, NOW, 31)
+        const found = await listRows(world.deps.db, { ...ANY, searches: [{ by: 'order', value: '900' }] }, NOW, 31)
         expect(found.length).toBeLessThanOrEqual(1) // none while there are only three orders
       },
       rows: 2,
@@ -312,13 +312,15 @@ export async function hotOperations(
     },
     'a partner searches for a refund': {
       prepare: async () => async () =>
-        expect(await listRows(world.deps.db, { ...ANY, search: { by: 'refund', value: 'R-1' } }, NOW, 31)).toEqual([]),
+        expect(await listRows(world.deps.db, { ...ANY, searches: [{ by: 'refund', value: 'R-1' }] }, NOW, 31)).toEqual(
+          [],
+        ),
       rows: 1,
       pages: 40,
     },
   }
 }
 
-const ANY = { partnerId: 7001n, outgoing: true, incoming: true, succeeded: true, failed: true } as const
-const FAILED = { partnerId: 7001n, outgoing: true, incoming: false, succeeded: false, failed: true } as const
-const NOW = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' } as const
+const ANY = { partnerId: 7001n } as const
+const FAILED = { partnerId: 7001n, direction: 'in', outcome: 'failed' } as const
+const NOW = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const

@@ -32,7 +32,7 @@ import { type Direction, NOTICES } from '../../src/sandbox/portal/docs/notices.t
 import type { NotReplayable } from '../../src/sandbox/portal/errors.ts'
 import { SECRET_REFUSALS } from '../../src/sandbox/portal/members/secret.ts'
 import type { Channel } from '../../src/sandbox/portal/notify/store.ts'
-import { NUMBERS } from '../../src/sandbox/portal/pages/form-parts.ts'
+import { NUMBERS } from '../../src/sandbox/portal/pages/functions-form.ts'
 import type { BodyProblem } from '../../src/sandbox/portal/play/body.ts'
 import { EXPECTED_OUTCOMES, PLAY_ORDER_FIELDS, playActionParams, SIGNINGS } from '../../src/sandbox/portal/play/wire.ts'
 import { refusalText } from '../../src/sandbox/portal/texts.ts'

@@ -7,11 +7,11 @@ import {
   findReport,
   findSigningKey,
   type ReportFacts,
+  reportKey,
   reportOfRun,
   storeReport,
   storeReportKeys,
 } from '../../src/sandbox/reports/report.ts'
-import { reportKey } from '../../src/sandbox/reports/report-key.ts'
 import type { StoredReport } from '../../src/sandbox/reports/store.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { get, newSandboxPartner, post } from '../sandbox/partners.ts'

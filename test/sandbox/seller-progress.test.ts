@@ -3,7 +3,7 @@ import { translator } from '../../src/platform/lib/web/locale.ts'
 import type { Run } from '../../src/sandbox/certification/run.ts'
 import { currentState, runState } from '../../src/sandbox/certification/run-progress.ts'
 import { progressNotice } from '../../src/sandbox/portal/pages/functions-page.ts'
-import { homeOf } from '../../src/sandbox/portal/pages/plugin.ts'
+import { homeOf } from '../../src/sandbox/portal/pages/overview-routes.ts'
 import { progressOf, type SellerFacts } from '../../src/sandbox/portal/seller-progress.ts'
 
 /** The progress of a seller in every combination of facts, and what the pages show of it. */

@@ -1,7 +1,7 @@
 export { acceptanceOf, checkAcceptance } from './acceptance.ts'
 export { type RunRef, startStep, stopStep } from './attempt.ts'
 export { eventsOfAttempt, failedChecksOf, findAttempt, logReferences } from './attempt-store.ts'
-export type { Outcome, RunEvent, Waiting } from './event.ts'
+export type { RunEvent, Waiting } from './event.ts'
 export { LogFollowers } from './log-followers.ts'
 export { orderInput } from './order-input.ts'
 export {

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
-import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { countUse } from '../../platform/throttle/index.ts'
 import { requireOwner } from '../../ticketing/members/index.ts'
 import {
@@ -21,25 +20,21 @@ export const contactsGiven = z
   .refine((given) => CONTACT_ROLES.some((role) => given[role]), problem('must-have-contact'))
 export type ContactsGiven = z.output<typeof contactsGiven>
 
+export type OwnContacts = Awaited<ReturnType<typeof ownContacts>>
+
 /** A partner's contacts as shown to the partner. */
-export interface OwnContacts {
-  readonly contacts: Readonly<Partial<Record<ContactRole, ContactPerson>>>
-  /** Still needed for acceptance. */
-  readonly missing: readonly ContactRole[]
+export async function ownContacts(deps: Deps, partnerId: bigint) {
+  const { contacts } = await showPartner(deps, partnerId)
+  const known = CONTACT_ROLES.flatMap((role) => {
+    const contact = contacts[role]
+    return contact ? [[role, { name: contact.name, mail: contact.mail }]] : []
+  })
+  return {
+    contacts: Object.fromEntries(known) as Partial<Record<ContactRole, ContactPerson>>,
+    /** Still needed for acceptance. */
+    missing: CONTACT_ROLES.filter((role) => contacts[role] === undefined),
+  }
 }
-
-const visibleContacts = ({ contacts }: Pick<OutputOf<typeof showPartner>, 'contacts'>): OwnContacts => ({
-  contacts: Object.fromEntries(
-    CONTACT_ROLES.flatMap((role) => {
-      const known = contacts[role]
-      return known ? [[role, { name: known.name, mail: known.mail }]] : []
-    }),
-  ),
-  missing: CONTACT_ROLES.filter((role) => contacts[role] === undefined),
-})
-
-export const ownContacts = async (deps: Deps, partnerId: bigint): Promise<OwnContacts> =>
-  visibleContacts(await showPartner(deps, partnerId))
 
 /** Sets the given contacts; others, and webhooks, stay. Throws 20003 with Retry-After when rate-limited. */
 export const giveContacts = (deps: Deps, partnerId: bigint, given: ContactsGiven): Promise<OwnContacts> =>

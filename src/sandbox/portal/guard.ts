@@ -83,10 +83,7 @@ export const signedInOnly = (deps: Deps): preValidationAsyncHookHandler => {
   }
 }
 
-/**
- * The page of a request: its own URL, or for a form the nearest parent path with a page (`/sandbox/run/7/start` →
- * `…/7`).
- */
+/** A request's own URL, or for a form the nearest parent with a page (`/sandbox/run/7/start` → `…/7`). */
 function pageOf({ method, url, server, routeOptions }: FastifyRequest): string {
   if (method === 'GET') return url
   const pattern = (routeOptions.url ?? '').split('/')

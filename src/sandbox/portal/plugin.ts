@@ -12,14 +12,15 @@ import { ownersOnly, partnerOf, sendSandboxError, signedInOnly } from './guard.t
 import { linkRoutes } from './members/link-routes.ts'
 import { memberRoutes } from './members/member-routes.ts'
 import { secretRoutes } from './members/secret-routes.ts'
-import { runPages } from './pages/plugin.ts'
-import { shareRoutes } from './pages/run-routes.ts'
+import { functionsRoutes } from './pages/functions-routes.ts'
+import { overviewRoutes } from './pages/overview-routes.ts'
+import { runRoutes, shareRoutes, streamRoutes } from './pages/run-routes.ts'
 import { playOrderRoutes, playRoutes } from './play/routes.ts'
 import { reportRoutes } from './report-routes.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 import { signatureToolRoutes } from './signature-tool-routes.ts'
 import { starterRoutes } from './starter-routes.ts'
-import { timelineRoutes, trafficBulkRoutes, trafficRoutes } from './traffic/routes.ts'
+import { trafficRoutes } from './traffic/routes.ts'
 
 const FORM_LIMIT = 64 * 1024
 
@@ -54,12 +55,13 @@ const signedInPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps 
   })
   await app.register(signatureToolRoutes, { deps })
   await app.register(starterRoutes, { deps })
-  await app.register(runPages, { deps })
+  await app.register(overviewRoutes, { deps })
+  await app.register(functionsRoutes, { deps })
+  await app.register(runRoutes, { deps })
+  await app.register(streamRoutes, { deps })
   await app.register(playRoutes, { deps })
   await app.register(playOrderRoutes, { deps })
   await app.register(trafficRoutes, { deps })
-  await app.register(timelineRoutes, { deps })
-  await app.register(trafficBulkRoutes, { deps })
   await app.register(ownersPages, { deps })
 }
 

@@ -24,42 +24,40 @@ interface OneReport {
   Params: { report_id: string }
 }
 
-interface VerifyPage {
-  /** Null until a report is submitted. */
-  readonly found: Verdict | { readonly verdict: 'unknown' } | null
-  readonly signature?: string
-  /** Set if the report can be downloaded. */
-  readonly reportId?: string
-  /** What was pasted into the form. */
-  readonly pasted?: string
-}
-
 /** Public pages that verify a report, the public key, and the files to verify a report elsewhere. */
 export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const limit = { kind: 'report verification', perMinute: VERIFIED_PER_MINUTE, refuse: tooManyRequests }
-  const limited = limitRate(app, limit)
+  const preHandler = limitRate(app, {
+    kind: 'report verification',
+    perMinute: VERIFIED_PER_MINUTE,
+    refuse: tooManyRequests,
+  })
 
-  const show = (request: FastifyRequest, reply: FastifyReply, page: VerifyPage) => {
+  /** `found`: null until a report is submitted. `reportId`: it can be downloaded. `pasted`: the form's text. */
+  const show = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    found: Verdict | { readonly verdict: 'unknown' } | null,
+    { signature = '', reportId = '', pasted = '' } = {},
+  ) => {
     const t = textsFor(request)
     const names = { step: (id: string) => stepName(id, t), function: (id: string) => functionName(id, t) }
-    const empty = { signature: '', reportId: null, pasted: '' }
-    const data = { ...empty, ...page, names, base: deps.config.PUBLIC_URL }
-    reply.code(page.found ? STATUS[page.found.verdict] : 200)
+    const data = { found, signature, reportId, pasted, names, base: deps.config.PUBLIC_URL }
+    reply.code(found ? STATUS[found.verdict] : 200)
     return sendSandboxPage(request, reply, 'sandbox/verify', data, request.method === 'POST' ? { query: '' } : {})
   }
 
-  app.get('/verify', (request, reply) => show(request, reply, { found: null }))
+  app.get('/verify', (request, reply) => show(request, reply, null))
 
-  app.post('/verify', { preHandler: limited }, async (request, reply) => {
+  app.post('/verify', { preHandler }, async (request, reply) => {
     const { content, signature } = verifyForm.parse(request.body ?? {})
-    return show(request, reply, { found: await examineReport(deps, content, signature), signature, pasted: content })
+    return show(request, reply, await examineReport(deps, content, signature), { signature, pasted: content })
   })
 
   app.get<OneReport>('/verify/:report_id', async (request, reply) => {
     const stored = await findReport(deps, request.params.report_id)
-    if (!stored) return show(request, reply, { found: { verdict: 'unknown' } })
+    if (!stored) return show(request, reply, { verdict: 'unknown' })
     const { content, signature, report_id: reportId } = stored
-    return show(request, reply, { found: await examineReport(deps, content, signature), signature, reportId })
+    return show(request, reply, await examineReport(deps, content, signature), { signature, reportId })
   })
 
   const send = (reply: FastifyReply, type: string, body: string | Buffer) =>

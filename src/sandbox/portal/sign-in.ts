@@ -76,9 +76,7 @@ export async function signInJoined(
   return begin(deps, partner, { memberId, version })
 }
 
-/**
- * Which live secret was given. The number of comparisons is constant, also for unknown partners, and so is their time.
- */
+/** The live secret that was given, found in constant time, also for unknown partners. */
 function liveSecret(partner: PartnerWithSecrets | undefined, given: string): { secretId: string } | undefined {
   const live = partner?.secrets ?? []
   const compared = [...live, ...Array<typeof DUMMY_SECRET>(Math.max(0, MAX_SECRETS - live.length)).fill(DUMMY_SECRET)]

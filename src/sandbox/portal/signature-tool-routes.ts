@@ -4,9 +4,10 @@ import { amountOfTime, type Locale, translator } from '../../platform/lib/web/lo
 import { localeOfRequest, textsFor } from '../../platform/lib/web/page.ts'
 import { tooManyRequests } from '../../platform/lib/web/rescode.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
+import { testPastedSignature } from '../../ticketing/mws/index.ts'
 import type { RunDeps } from '../certification/index.ts'
 import { HOME, partnerOf, sendSandboxPage } from './guard.ts'
-import { judgePasted, type SignatureVerdict, showSignatureTool } from './signature-tool.ts'
+import { type SignatureVerdict, showSignatureTool } from './signature-tool.ts'
 import { asTyped, pastedForm, verdictQuery } from './wire.ts'
 
 /** Limit per partner: a call that matches no known mistake takes about 100 ms of CPU time. */
@@ -46,7 +47,8 @@ export const signatureToolRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async 
   app.post('/signature', { preHandler }, async (request, reply) => {
     const form = pastedForm.safeParse(request.body)
     if (form.success) {
-      const id = await judgePasted(deps, partnerOf(request), form.data)
+      const { partner_id: partnerId, ...call } = form.data
+      const id = await testPastedSignature(deps, partnerOf(request).partnerId, { ...call, partnerId })
       return seeOther(reply, `${HOME}/signature?test=${id}#verdict`)
     }
     const shown = await show(request)

@@ -2,18 +2,11 @@ import { mountsOf } from '../../platform/config/mounts.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { formatHttpDate, parseHttpDate } from '../../platform/lib/crypto/signing.ts'
 import type { Locale } from '../../platform/lib/web/locale.ts'
-import {
-  hasPassedSignatureTool,
-  listSignatureTests,
-  type SignatureTest,
-  testPastedSignature,
-} from '../../ticketing/mws/index.ts'
+import { hasPassedSignatureTool, listSignatureTests, type SignatureTest } from '../../ticketing/mws/index.ts'
 import { ENDPOINTS, PATH } from '../../ticketing/mws-wire/index.ts'
-import type { RunDeps } from '../certification/index.ts'
 import type { SignedInPartner } from './session.ts'
 import { snippetsFor } from './snippets.ts'
 import { explainMistake } from './texts.ts'
-import type { PastedForm } from './wire.ts'
 
 /** Visible characters, or one invisible character shown as a sign. */
 interface Segment {
@@ -108,31 +101,14 @@ export async function showSignatureTool(
     /** Where test calls can be sent, one URL per prefix. */
     addresses,
     paths: ENDPOINTS,
-    tests: tests.slice(0, SHOWN).map(listed),
+    tests: tests.slice(0, SHOWN),
     verdict: chosen ? verdictOf(chosen, locale) : null,
     snippets: snippetsFor({ url, path: new URL(url).pathname, clientId, partnerId: String(partnerId) }),
   }
 }
 
-/** Returns the id of the verdict. */
-export const judgePasted = async (
-  deps: RunDeps,
-  { partnerId }: SignedInPartner,
-  { method, url, date, authorization, partner_id, host }: PastedForm,
-): Promise<string> =>
-  String(await testPastedSignature(deps, partnerId, { method, url, date, authorization, partnerId: partner_id, host }))
-
 const addressesOf = ({ config }: Deps): string[] =>
   mountsOf(config.MTP_PATH_PREFIXES).map((mount) => config.PARTNER_URL + mount + PATH.signatureTest)
-
-/** An entry in the list of verdicts. `verified`: the partner is known to have sent the call. */
-const listed = ({ test_id, source, tested_at, mistakes, verified }: SignatureTest) => ({
-  id: String(test_id),
-  source,
-  at: tested_at.toISOString(),
-  mistakes,
-  verified,
-})
 
 const explained = (names: readonly string[], locale: Locale) =>
   names.map((name) => ({ name, text: explainMistake(locale, name) }))
@@ -140,18 +116,14 @@ const explained = (names: readonly string[], locale: Locale) =>
 export type SignatureVerdict = ReturnType<typeof verdictOf>
 
 function verdictOf(test: SignatureTest, locale: Locale) {
-  const { mistakes, warnings, method, path, date_header: date, string_to_sign, signed_instead, tested_at } = test
-  const parsed = parseHttpDate(date)
+  const { string_to_sign, signed_instead, tested_at } = test
+  const parsed = parseHttpDate(test.date_header)
   const difference = signed_instead === null ? null : firstDifference(string_to_sign, signed_instead)
   return {
-    ...listed(test),
-    explanations: explained(mistakes, locale),
+    ...test,
+    explanations: explained(test.mistakes, locale),
     /** Problems that a notice signed like this would also be refused for, or accepted with. */
-    warnings: explained(warnings, locale),
-    method,
-    path,
-    date,
-    authorization: test.authorization_header,
+    warnings: explained(test.warnings, locale),
     /** Our clock when the call arrived, as a Date header. */
     clock: formatHttpDate(tested_at),
     /** Seconds by which Date is ahead of our clock (negative: behind); null if it is not a date. */

@@ -21,7 +21,7 @@ import { signatureFirst } from './errors.ts'
 import type { RunRequest } from './pages/functions-form.ts'
 import { isUnlocked } from './seller-progress.ts'
 
-export interface RunStart {
+interface RunStart {
   readonly partnerId: bigint
   readonly requested: RunRequest
   readonly contacts: ContactsGiven | undefined

@@ -40,10 +40,7 @@ export const STARTER_PRODUCTS: Readonly<Record<ProductRole, string>> = {
   sold_out: 'SOLD-OUT',
 }
 
-/**
- * The program with ids and the platform's URL filled in; undefined for an unknown file. It reads the clientSecret from
- * the environment variable CLIENT_SECRET.
- */
+/** The program with ids and the platform's URL; it reads CLIENT_SECRET from the environment. Undefined if unknown. */
 function starterFor({ config }: Deps, { clientId, partnerId }: SignedInPartner, file: string): string | undefined {
   const values = { platformUrl: config.PARTNER_URL, clientId, partnerId: String(partnerId) }
   return STARTERS.find((starter) => starter.file === file)?.fill(values)

@@ -14,10 +14,7 @@ const secretText = z
 // People paste their clientId, so surrounding whitespace is dropped: issued ids have none.
 const clientId = visibleLine(64).overwrite(normalName)
 
-/**
- * Without `mail` the password is the clientSecret. Before there were members the field was `client_secret`, which
- * programs still send.
- */
+/** Without `mail` the password is the clientSecret, which programs may still send as `client_secret`. */
 const signInFields = z
   .object({
     client_id: clientId,
@@ -43,7 +40,7 @@ export const signInQuery = z
     ended: z.literal('1').optional().catch(undefined),
     ready: z.literal('1').optional().catch(undefined),
   })
-  .catch({ return_to: undefined, client_id: undefined, ended: undefined, ready: undefined })
+  .catch({})
 
 export const linkQuery = z.object({ token: z.string().max(128).catch('') }).catch({ token: '' })
 
@@ -72,12 +69,11 @@ export const pastedForm = z.object({
   partner_id: header('PartnerId', 64),
   host: header('Host', 256),
 })
-export type PastedForm = z.output<typeof pastedForm>
 
 /** The fields of a form as typed, to be shown again. */
 export const asTyped = z.record(z.string(), z.string().catch('')).catch({})
 
-export const verdictQuery = z.object({ test: z.string().optional().catch(undefined) }).catch({ test: undefined })
+export const verdictQuery = z.object({ test: z.string().optional().catch(undefined) })
 
 /** The forms of the pages about members. */
 

@@ -3,10 +3,11 @@ export {
   findReport,
   findSigningKey,
   type ReportFacts,
+  reportKey,
+  reportKeyPem,
   reportOfRun,
   storeReport,
   storeReportKeys,
   type Verdict,
   verifyForm,
 } from './report.ts'
-export { reportKey, reportKeyPem } from './report-key.ts'

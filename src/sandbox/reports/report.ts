@@ -1,12 +1,12 @@
-import { randomBytes, sign, verify } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
-import { everyKey } from '../../platform/lib/crypto/keys.ts'
+import { sha256 } from '../../platform/lib/crypto/digest.ts'
+import { type DerivedKeys, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { canonicalJson } from '../../platform/lib/json/canonical-json.ts'
 import { jsonIn } from '../../platform/lib/json/lossless.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { VERSION } from '../../platform/lib/version.ts'
-import { publicReportKey, reportKey } from './report-key.ts'
 import * as store from './store.ts'
 
 const when = z.iso.datetime()
@@ -51,20 +51,26 @@ const ID = /^[\w-]{22}$/
 
 type ReportDeps = Pick<Deps, 'db' | 'keys'>
 
-interface SignedReport {
-  /** Canonical JSON: these bytes, as UTF-8, are what is signed. */
-  readonly content: string
-  /** Ed25519, base64url. */
-  readonly signature: string
-  /** Which key: `kid` at /sandbox/report-key. */
-  readonly keyId: string
+/** The PKCS #8 encoding of an Ed25519 key, up to its 32 bytes (RFC 8410, section 7). */
+const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+/**
+ * The key that signs reports, derived from SECRET_KEY, so it is the same in every process; as a JWK (RFC 8037) with the
+ * RFC 7638 thumbprint as `kid`.
+ */
+export function reportKey(keys: DerivedKeys) {
+  const der = Buffer.concat([PKCS8_HEAD, keys.report])
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' })
+  const kid = sha256(canonicalJson({ crv: 'Ed25519', kty: 'OKP', x })).toString('base64url')
+  return { privateKey, jwk: { kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'EdDSA' } }
 }
 
-function signReport({ keys }: Pick<Deps, 'keys'>, report: ReportContent): SignedReport {
-  const content = canonicalJson(reportContent.parse(report))
-  const { privateKey, jwk } = reportKey(keys)
-  return { content, signature: sign(null, Buffer.from(content), privateKey).toString('base64url'), keyId: jwk.kid }
-}
+const publicReportKey = (x: string): KeyObject =>
+  createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+
+/** SubjectPublicKeyInfo, as openssl reads it. */
+export const reportKeyPem = (x: string): string => publicReportKey(x).export({ format: 'pem', type: 'spki' }) as string
 
 /** Our key that signed exactly this text: the current one, or one from before SECRET_KEY was replaced. */
 export async function findSigningKey({ db, keys }: ReportDeps, content: string, signature: string) {
@@ -103,15 +109,18 @@ export async function examineReport(deps: ReportDeps, text: string, signature: s
 /** Signs and stores a run's report in the caller's transaction. A run keeps its first report. */
 export async function storeReport(deps: Deps, runId: string, facts: ReportFacts): Promise<store.StoredReport> {
   const report_id = randomBytes(16).toString('base64url')
-  const { content, signature, keyId } = signReport(deps, {
+  const report: ReportContent = {
     ...facts,
     format: 'gatehouse-sandbox-report-1',
     issuer: deps.config.PUBLIC_URL,
     report_id,
     service_version: VERSION,
-  })
+  }
+  const content = canonicalJson(reportContent.parse(report))
+  const { privateKey, jwk } = reportKey(deps.keys)
+  const signature = sign(null, Buffer.from(content), privateKey).toString('base64url')
   const created_at = deps.clock.now()
-  await store.insertReport(deps.db, { run_id: runId, report_id, content, signature, key_id: keyId, created_at })
+  await store.insertReport(deps.db, { run_id: runId, report_id, content, signature, key_id: jwk.kid, created_at })
   const kept = await store.findReportOfRun(deps.db, runId)
   if (!kept) throw new Error('the report of a run was not kept')
   return kept

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Db, sql } from '../../platform/db/sql.ts'
+import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 
 const report = z.object({
   run_id: z.string(),
@@ -22,20 +22,18 @@ export const insertReport = (db: Db, given: StoredReport): Promise<number> =>
         on conflict (run_id) do nothing`,
   )
 
-export const findReport = (db: Db, reportId: string): Promise<StoredReport | undefined> =>
+const findWhere = (db: Db, condition: Fragment): Promise<StoredReport | undefined> =>
   db.maybe(
     report,
-    sql`select run_id, report_id, content, signature, key_id, created_at from sandbox_report where report_id = ${reportId}`,
+    sql`select run_id, report_id, content, signature, key_id, created_at from sandbox_report where ${condition}`,
   )
 
-export const findReportOfRun = (db: Db, runId: string): Promise<StoredReport | undefined> =>
-  db.maybe(
-    report,
-    sql`select run_id, report_id, content, signature, key_id, created_at from sandbox_report where run_id = ${runId}`,
-  )
+export const findReport = (db: Db, reportId: string) => findWhere(db, sql.part`report_id = ${reportId}`)
+
+export const findReportOfRun = (db: Db, runId: string) => findWhere(db, sql.part`run_id = ${runId}`)
 
 const publicKey = z.object({ kid: z.string(), x: z.string() })
-/** Two fields of a JWK (report-key.ts). */
+/** Two fields of a JWK (report.ts). */
 export type PublicKey = z.output<typeof publicKey>
 
 /** Each replacement of SECRET_KEY adds one; no more than these are tried. */

@@ -10,8 +10,12 @@ import { type JobWorker, startWorker } from '../../../src/operations/jobs/worker
 import { readConfig } from '../../../src/platform/config/index.ts'
 import { listJobs } from '../../../src/platform/db/jobs-store.ts'
 import { smtpOptions } from '../../../src/sandbox/portal/notify/mail.ts'
-import { notificationsOf, notifyContacts, retryNotification } from '../../../src/sandbox/portal/notify/notifications.ts'
-import { sendNotification } from '../../../src/sandbox/portal/notify/send.ts'
+import {
+  notificationsOf,
+  notifyContacts,
+  retryNotification,
+  sendNotification,
+} from '../../../src/sandbox/portal/notify/notifications.ts'
 import { freePort } from '../../free-port.ts'
 import { openWorld, type World } from '../../harness.ts'
 import { until } from '../../until.ts'

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { notifyContacts, type Passed } from '../../../src/sandbox/portal/notify/notifications.ts'
-import { sendNotification } from '../../../src/sandbox/portal/notify/send.ts'
+import { notifyContacts, type Passed, sendNotification } from '../../../src/sandbox/portal/notify/notifications.ts'
 import { rotateWebhookSecret, setContact, webhookSecret } from '../../../src/ticketing/partners/contact.ts'
 import { rotatePartnerSecret } from '../../../src/ticketing/partners/secret.ts'
 import { freePort } from '../../free-port.ts'

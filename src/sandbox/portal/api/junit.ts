@@ -1,7 +1,7 @@
 import { localized } from '../../../platform/lib/localized-text.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { localizedText } from '../texts.ts'
-import type { FailedCheck, RunReport } from './report.ts'
+import type { FailedCheck, RunReport } from './answer.ts'
 
 // Characters that XML 1.0 forbids, even escaped (section 2.2). Partners' texts may contain them.
 const NOT_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu

@@ -10,7 +10,7 @@ import { translator } from '../../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../../platform/lib/web/observe.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
 import { callerOf, jsonBytes, readNotice } from '../../../ticketing/mws/index.ts'
-import { bodyRejected, successEnvelope } from '../../../ticketing/mws-wire/index.ts'
+import { bodyRejected, successEnvelope, tooManyCalls } from '../../../ticketing/mws-wire/index.ts'
 import {
   changeConditions,
   currentRun,
@@ -29,14 +29,21 @@ import {
 import { giveContacts, ownContacts } from '../contacts.ts'
 import { onDisconnect } from '../guard.ts'
 import { acceptRun } from '../notify/notifications.ts'
+import { OpenRequests } from '../open-requests.ts'
 import { sellerProgress } from '../seller-progress.ts'
 import { shareLink, withdrawLinks } from '../share.ts'
 import { startRunFromApi } from '../start-run.ts'
 import { noticeCurl } from '../traffic/curl.ts'
-import { acceptanceAnswer, contactsAnswer, eventAnswer, runAnswer, runSummary, sellerAnswer } from './answer.ts'
-import { LongPolls, linesAfter } from './events.ts'
+import {
+  acceptanceAnswer,
+  contactsAnswer,
+  eventAnswer,
+  reportRun,
+  runAnswer,
+  runSummary,
+  sellerAnswer,
+} from './answer.ts'
 import { junitOf } from './junit.ts'
-import { reportRun } from './report.ts'
 import { eventsQuery, newConditions, newContacts, newRun, PRESENT } from './wire.ts'
 
 const HEADERS = {
@@ -45,6 +52,10 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 } as const
 const XML_TYPE = 'application/xml; charset=utf-8'
+
+/** Simultaneous requests that wait for lines: in this process, and per partner. */
+const MAX_WAITING = { process: 1_000, partner: 20 }
+const RETRY_S = 2
 
 interface RunRoute {
   Params: { run_id: string }
@@ -55,7 +66,7 @@ interface StepRoute {
 
 /** The test run for programs; every route is behind the signature guard. `present` stands for the current run's id. */
 export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps }): Promise<void> {
-  const longPolls = new LongPolls()
+  const longPolls = new OpenRequests()
   app.addHook('preClose', async () => longPolls.endAll())
 
   app.post('/runs', async (request, reply) => {
@@ -122,13 +133,18 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: RunDeps 
   app.get<RunRoute>('/runs/:run_id/events', async (request, reply) => {
     const query = parseInput(eventsQuery, request.query)
     const { partnerId, runId } = await runOf(request)
-    const { events, lastSeq } = await longPolls.run(partnerId, (abort) => {
-      onDisconnect(reply, () => abort.abort())
-      if (query.wait > 0) app.stopCounting(reply)
-      return linesAfter(deps, partnerId, runId, query, abort.signal)
-    })
+    const { process, partner } = MAX_WAITING
+    const { signal, close } = longPolls.open({ process, [`partner ${partnerId}`]: partner }, () =>
+      tooManyCalls(RETRY_S),
+    )
+    onDisconnect(reply, close)
+    if (query.wait > 0) app.stopCounting(reply)
+    // Otherwise the last line of an attempt whose process has died would never arrive.
+    await requireRun(deps, partnerId, runId)
+    const events = await deps.logFollowers.nextEvents(runId, query.after, signal, query.wait * 1_000)
     const texts = { t: textsOf(request), curlOf: (waiting: Waiting) => noticeCurl(deps, callerOf(request), waiting) }
-    return send(request, reply, { events: events.map((event) => eventAnswer(event, texts)), last_seq: lastSeq })
+    const last_seq = events.at(-1)?.seq ?? query.after
+    return send(request, reply, { events: events.map((event) => eventAnswer(event, texts)), last_seq })
   })
 
   app.post<RunRoute>('/runs/:run_id/accept', async (request, reply) => {

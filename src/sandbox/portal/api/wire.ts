@@ -28,4 +28,3 @@ export const eventsQuery = z.object({
   after: z.coerce.number().int().min(0).max(2_147_483_647).default(0),
   wait: z.coerce.number().min(0).max(MAX_WAIT_S).default(0),
 })
-export type EventsQuery = z.output<typeof eventsQuery>

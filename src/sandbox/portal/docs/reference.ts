@@ -28,24 +28,10 @@ const PARTNER_ID = String(exampleFor('answer.partnerId'))
 
 const answer = (code: number, describe: string): string => prettyLossless({ code, describe, partnerId: PARTNER_ID })
 
-/** One example for each code of the interface. */
-function partnerFailures({ pending, failures }: PartnerInterface, locale: Locale): FailureExample[] {
-  return [...Object.entries(pending), ...Object.entries(failures)].map(([code, meaning]) => ({
-    when: codeMeaning(meaning, locale),
-    example: answer(Number(code), meaning),
-  }))
-}
-
 /** The platform's responses to a wrong signature and to a notice that lacks a field. */
-function ourRefusals(
-  path: string,
-  shape: z.ZodType,
-  notice: Readonly<Record<string, unknown>>,
-  locale: Locale,
-): FailureExample[] {
+function ourRefusals({ path, shape }: (typeof NOTICES)[number], notice: object, locale: Locale): FailureExample[] {
   const t = translator(locale)
-  const { body: _, ...withoutBody } = notice
-  const read = readShape(shape, withoutBody)
+  const read = readShape(shape, { ...notice, body: undefined })
   const problem = 'problems' in read ? String(problemsText(read.problems)) : ''
   return [
     { when: t('sandbox.docs.when_signature'), example: answer(300, BA_FAILED) },
@@ -66,54 +52,13 @@ interface Message {
   readonly fields: readonly SchemaField[]
 }
 
-const requestOf = ({ request }: PartnerInterface) => schemaFields(z.object({ partnerId: numericText(), body: request }))
-
-const answerOf = (entry: PartnerInterface): SchemaField[] => {
+const answerFields = (entry: PartnerInterface): SchemaField[] => {
   const shape = { code: smallInt(), describe: z.string(), partnerId: z.string(), ...entry.answer.shape }
   // A success may leave `body` out if nothing in it is required.
   const isNeeded = readAnswer(entry, { code: SUCCESS }).outcome !== 'success'
   return schemaFields(z.object(shape)).map((field) =>
     field.name === 'body' ? { ...field, required: isNeeded } : field,
   )
-}
-
-const othersThan300 = (path: string): number[] => (failureCodeOf(path) === 300 ? [] : [failureCodeOf(path)])
-
-const ourAnswer = (path: string) =>
-  schemaFields(z.object({ code: oneOf(200, 300, ...othersThan300(path)), describe: z.string(), partnerId: z.string() }))
-
-const OUR_ANSWER = schemaFields(z.object({ code: smallInt(), describe: z.string(), partnerId: numericText() }))
-
-/** A stored message: of an interface, a notice, or our response to a notice. */
-export type MessageName =
-  | { readonly name: string; readonly direction: Direction }
-  /** `reason`: why the call was refused, if it was. */
-  | { readonly direction: 'our-answer'; readonly reason: Detail | null }
-
-const fieldsOf = (message: MessageName): readonly SchemaField[] => {
-  if (message.direction === 'our-answer') return OUR_ANSWER
-  const { name, direction } = message
-  const notice = NOTICES.find((candidate) => candidate.name === name)
-  if (notice) return direction === 'notice' ? schemaFields(notice.shape) : []
-  const entry = INTERFACES.find((candidate) => candidate.name === name)
-  if (!entry) return []
-  if (direction === 'request') return requestOf(entry)
-  const answer = answerOf(entry)
-  // Partners may send the fields of `body` next to code and describe.
-  return [...answer, ...(answer.find((field) => field.name === 'body' && !field.list)?.fields ?? [])]
-}
-
-/** Cache: by message, one for each schema. */
-const FIELDS_OF_MESSAGE = new Map<string, readonly SchemaField[]>()
-
-/** The fields in a message's schema; empty for a message that is not part of the contract. */
-export function fieldsOfMessage(message: MessageName): readonly SchemaField[] {
-  const key = 'name' in message ? `${message.name}.${message.direction}` : message.direction
-  const known = FIELDS_OF_MESSAGE.get(key)
-  if (known) return known
-  const fields = fieldsOf(message)
-  if (fields.length > 0) FIELDS_OF_MESSAGE.set(key, fields)
-  return fields
 }
 
 /** A message with all its fields; the first variant if there are several. */
@@ -152,29 +97,69 @@ function partOf(message: Message, locale: Locale, failures: readonly FailureExam
   }
 }
 
-function codesOf({ pending, failures }: PartnerInterface, locale: Locale): ReferenceSection['codes'] {
-  const rows = (codes: Readonly<Record<number, string>>, kind: 'pending' | 'failure') =>
-    Object.entries(codes).map(([code, text]) => ({ code: Number(code), kind, meaning: codeMeaning(text, locale) }))
-  return [...rows(pending, 'pending'), ...rows(failures, 'failure')]
+function interfaceSection(entry: PartnerInterface & { name: InterfaceName }, locale: Locale): ReferenceSection {
+  const { name, pending, failures } = entry
+  const codes = [...Object.entries(pending), ...Object.entries(failures)].map(([code, english]) => ({
+    code: Number(code),
+    english,
+    meaning: codeMeaning(english, locale),
+  }))
+  const examples = codes.map(({ code, english, meaning }) => ({ when: meaning, example: answer(code, english) }))
+  const request = schemaFields(z.object({ partnerId: numericText(), body: entry.request }))
+  return {
+    name,
+    path: entry.defaultPath,
+    parts: [
+      partOf({ name, direction: 'request', fields: request }, locale),
+      partOf({ name, direction: 'answer', fields: answerFields(entry) }, locale, examples),
+    ],
+    codes: codes.map(({ code, meaning }) => ({ code, kind: code in pending ? 'pending' : 'failure', meaning })),
+  }
 }
 
-const interfaceSection = (entry: PartnerInterface & { name: InterfaceName }, locale: Locale): ReferenceSection => ({
-  name: entry.name,
-  path: entry.defaultPath,
-  parts: [
-    partOf({ name: entry.name, direction: 'request', fields: requestOf(entry) }, locale),
-    partOf({ name: entry.name, direction: 'answer', fields: answerOf(entry) }, locale, partnerFailures(entry, locale)),
-  ],
-  codes: codesOf(entry, locale),
+function noticeSection(entry: (typeof NOTICES)[number], locale: Locale): ReferenceSection {
+  const { name, path, shape } = entry
+  const notice = { name, direction: 'notice', fields: schemaFields(shape) } as const
+  const code = oneOf(200, 300, ...(failureCodeOf(path) === 300 ? [] : [failureCodeOf(path)]))
+  const fields = schemaFields(z.object({ code, describe: z.string(), partnerId: z.string() }))
+  const refusals = ourRefusals(entry, exampleOf(notice), locale)
+  return {
+    ...{ name, path, codes: [] },
+    parts: [partOf(notice, locale), partOf({ name, direction: 'answer', fields }, locale, refusals)],
+  }
+}
+
+const makeReference = (locale: Locale) => ({
+  notices: NOTICES.map((entry) => noticeSection(entry, locale)),
+  interfaces: INTERFACES.map((entry) => interfaceSection(entry, locale)),
 })
 
+/** Cache: one for each locale, made on first use: that takes 30 ms, for which start-up need not wait. */
+const references = new Map<Locale, ReturnType<typeof makeReference>>()
+
 /** The field reference (REFERENCE "Payloads"), generated from the schemas by which calls and notices are parsed. */
-export function fieldReference(locale: Locale): { notices: ReferenceSection[]; interfaces: ReferenceSection[] } {
-  const notices = NOTICES.map(({ name, path, shape }) => {
-    const notice = { name, direction: 'notice', fields: schemaFields(shape) } as const
-    const refusals = ourRefusals(path, shape, exampleOf(notice), locale)
-    const answer = partOf({ name, direction: 'answer', fields: ourAnswer(path) }, locale, refusals)
-    return { name, path, parts: [partOf(notice, locale), answer], codes: [] }
-  })
-  return { notices, interfaces: INTERFACES.map((entry) => interfaceSection(entry, locale)) }
+export function fieldReference(locale: Locale): ReturnType<typeof makeReference> {
+  const reference = references.get(locale) ?? makeReference(locale)
+  references.set(locale, reference)
+  return reference
+}
+
+const OUR_ANSWER = schemaFields(z.object({ code: smallInt(), describe: z.string(), partnerId: numericText() }))
+
+/** A stored message: of an interface, a notice, or our response to a notice. */
+export type MessageName =
+  | { readonly name: string; readonly direction: Direction }
+  /** `reason`: why the call was refused, if it was. */
+  | { readonly direction: 'our-answer'; readonly reason: Detail | null }
+
+/** The fields in a message's schema; empty for a message that is not part of the contract. */
+export function fieldsOfMessage(message: MessageName): readonly SchemaField[] {
+  if (message.direction === 'our-answer') return OUR_ANSWER
+  const { notices, interfaces } = fieldReference('en')
+  const section = [...notices, ...interfaces].find(({ name }) => name === message.name)
+  const part = section?.parts.find(({ direction }) => direction === message.direction)
+  const fields = part?.fields.filter(({ depth }) => depth === 0) ?? []
+  // Partners may send the fields of `body` next to code and describe.
+  const body = message.direction === 'answer' && fields.find(({ name, list }) => name === 'body' && !list)
+  return body ? [...fields, ...body.fields] : fields
 }

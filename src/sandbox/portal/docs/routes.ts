@@ -3,18 +3,16 @@ import { PARTNER_LIMITS } from '../../../platform/config/call-limits.ts'
 import type { Config } from '../../../platform/config/index.ts'
 import { MOUNT, mountsOf } from '../../../platform/config/mounts.ts'
 import type { Deps } from '../../../platform/deps.ts'
-import type { Locale } from '../../../platform/lib/web/locale.ts'
 import { localeOfRequest } from '../../../platform/lib/web/page.ts'
 import { parseQuery, queryOf } from '../../../platform/lib/web/request-target.ts'
 import { ASK_AGAIN_IN_S } from '../../../ticketing/orders/index.ts'
 import { BREAKER } from '../../../ticketing/partner-reach/index.ts'
 import { ANSWER_SLOW_MS } from '../../checks/index.ts'
-import { type FunctionId, SYSTEM_FUNCTIONS } from '../../test-plan/index.ts'
+import { SYSTEM_FUNCTIONS } from '../../test-plan/index.ts'
 import { sendSandboxPage } from '../guard.ts'
 import { findPartnerSession, sessionCookie } from '../session.ts'
 import { ENCRYPTION_SNIPPETS } from '../snippets.ts'
-import { fieldReference } from './reference.ts'
-import { searchReference } from './search.ts'
+import { fieldReference, type ReferenceSection } from './reference.ts'
 import { stateMachinesOf } from './states.ts'
 import { docsTexts } from './texts.ts'
 
@@ -37,43 +35,60 @@ function docsLimits({ MTP_CLOCK_SKEW_S }: Pick<Config, 'MTP_CLOCK_SKEW_S'>): Rea
   }
 }
 
-interface DocumentedFunction {
-  readonly id: FunctionId
-  readonly isRequired: boolean
-  /** Sections of this page that describe it. */
-  readonly sections: readonly string[]
+/** `sections`: of this page, which describe the function. */
+export const DOCUMENTED_FUNCTIONS = SYSTEM_FUNCTIONS.map(({ id, required = false, interfaces = [], notices = [] }) => ({
+  id,
+  isRequired: required,
+  sections: [...interfaces, ...notices],
+}))
+
+/** Longer queries are cut. */
+const MAX_QUERY_LENGTH = 100
+const MAX_FOUND = 100
+
+interface Found {
+  readonly anchor: string
+  /** The section, and for a field its path. */
+  readonly location: string
+  readonly text: string
 }
 
-export const DOCUMENTED_FUNCTIONS: readonly DocumentedFunction[] = SYSTEM_FUNCTIONS.map(
-  ({ id, required = false, interfaces = [], notices = [] }) => ({
-    id,
-    isRequired: required,
-    sections: [...interfaces, ...notices],
-  }),
-)
+type TitleOf = (section: ReferenceSection) => string
 
-const makeReference = (locale: Locale) => ({
-  ...fieldReference(locale),
-  texts: docsTexts(locale),
-  machines: stateMachinesOf(locale),
-})
-
-/** Cache: one per locale, never changes. */
-const references = new Map<Locale, ReturnType<typeof makeReference>>()
-
-/** Built on first use, because it takes 30 ms that start-up need not wait for. */
-function referenceIn(locale: Locale): ReturnType<typeof makeReference> {
-  const kept = references.get(locale)
-  if (kept) return kept
-  const made = makeReference(locale)
-  references.set(locale, made)
-  return made
+const entriesOf = (section: ReferenceSection, titleOf: TitleOf): (Found & { readonly words: string })[] => {
+  const title = titleOf(section)
+  const { name, path } = section
+  return [
+    { anchor: name, location: title, text: path, words: `${name} ${title} ${path}` },
+    ...section.parts.flatMap(({ direction, fields }) =>
+      fields.map(({ anchor, path: field, meaning, meanings }) => ({
+        anchor,
+        location: `${title} · ${field}`,
+        text: meaning,
+        words: [direction, field, meaning, ...meanings.map((value) => `${value.value} ${value.meaning}`)].join(' '),
+      })),
+    ),
+    ...section.codes.map(({ code, meaning }) => ({
+      anchor: name,
+      location: `${title} · ${code}`,
+      text: meaning,
+      words: `${code} ${meaning}`,
+    })),
+  ]
 }
 
-/**
- * The field reference is public: people who are still deciding have no credentials. Signed-in partners keep their
- * navigation.
- */
+/** Entries that contain every word of the query, in any case, in names, paths, fields, values, codes or meanings. */
+export function searchReference(sections: readonly ReferenceSection[], titleOf: TitleOf, query: string) {
+  const searched = query.trim().slice(0, MAX_QUERY_LENGTH)
+  const words = searched.toLowerCase().split(/\s+/).filter(Boolean)
+  if (words.length === 0) return { query: '', found: [], isCut: false }
+  const found = sections
+    .flatMap((section) => entriesOf(section, titleOf))
+    .filter((entry) => words.every((word) => entry.words.toLowerCase().includes(word)))
+  return { query: searched, found: found.slice(0, MAX_FOUND), isCut: found.length > MAX_FOUND }
+}
+
+/** The field reference is public, for people without credentials; signed-in partners keep their navigation. */
 export const docsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const limits = docsLimits(deps.config)
   const cookie = sessionCookie(deps.config)
@@ -81,14 +96,16 @@ export const docsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     request.partner = await findPartnerSession(deps, cookie.read(request))
   })
   app.get('/docs', (request, reply) => {
-    const { MTP_PATH_PREFIXES, MTP_CLOCK_SKEW_S: skew } = deps.config
-    const mounts = mountsOf(MTP_PATH_PREFIXES).filter((mount) => mount !== MOUNT)
-    const reference = referenceIn(localeOfRequest(request))
-    const { notices, interfaces, texts } = reference
+    const mounts = mountsOf(deps.config.MTP_PATH_PREFIXES).filter((mount) => mount !== MOUNT)
+    const locale = localeOfRequest(request)
+    const { notices, interfaces } = fieldReference(locale)
+    const texts = docsTexts(locale)
     const query = parseQuery(queryOf(request.url)).values.get('q') ?? ''
     const search = searchReference([...notices, ...interfaces], ({ name }) => texts.title(name), query)
-    const functions = DOCUMENTED_FUNCTIONS
-    const shown = { ...reference, mounts, skew, limits, functions, search, snippets: ENCRYPTION_SNIPPETS }
+    const shown = {
+      ...{ notices, interfaces, texts, machines: stateMachinesOf(locale), functions: DOCUMENTED_FUNCTIONS },
+      ...{ mounts, limits, search, snippets: ENCRYPTION_SNIPPETS },
+    }
     return sendSandboxPage(request, reply, 'sandbox/docs', shown, { section: 'docs', scripts: ['sandbox-copy.js'] })
   })
 }

@@ -8,7 +8,6 @@ const CELL = { width: 200, height: 104 }
 const MARGIN = 24
 /** How far arrows bend sideways, so that two opposite ones do not overlap. */
 const BEND = 16
-const HEAD = 5
 
 interface Point {
   readonly x: number
@@ -32,27 +31,14 @@ function edgeOf(centre: Point, towards: Point): Point {
   return { x: centre.x + dx * scale, y: centre.y + dy * scale }
 }
 
-/** `path` is the line, `head` the points of the arrowhead. */
-function arrow(from: Point, to: Point): { path: string; head: string } {
+/** A line between the edges of two boxes. */
+function arrow(from: Point, to: Point): string {
   const [dx, dy] = [to.x - from.x, to.y - from.y]
   const length = Math.hypot(dx, dy)
   const bend = BEND + length / 16
   const middle = { x: (from.x + to.x) / 2 - (dy / length) * bend, y: (from.y + to.y) / 2 + (dx / length) * bend }
-  const [start, tip] = [edgeOf(from, middle), edgeOf(to, middle)]
-  const [ax, ay] = [tip.x - middle.x, tip.y - middle.y]
-  const reach = Math.hypot(ax, ay)
-  const [ux, uy] = [ax / reach, ay / reach]
-  const base = { x: tip.x - ux * HEAD * 2, y: tip.y - uy * HEAD * 2 }
-  const corners = [
-    tip,
-    { x: base.x - uy * HEAD, y: base.y + ux * HEAD },
-    { x: base.x + uy * HEAD, y: base.y - ux * HEAD },
-  ]
   const text = ({ x, y }: Point) => `${rounded(x)} ${rounded(y)}`
-  return {
-    path: `M${text(start)} Q${text(middle)} ${text(base)}`,
-    head: corners.map(({ x, y }) => `${rounded(x)},${rounded(y)}`).join(' '),
-  }
+  return `M${text(edgeOf(from, middle))} Q${text(middle)} ${text(edgeOf(to, middle))}`
 }
 
 /** Draws a table of states (src/ticketing/orders/states.ts). */
@@ -79,7 +65,7 @@ function diagramOf<State extends string>(
       }
     }),
     arrows: states.flatMap((from) =>
-      table[from].next.map((to) => ({ from, to, ...arrow(centreOf(places[from]), centreOf(places[to])) })),
+      table[from].next.map((to) => ({ from, to, path: arrow(centreOf(places[from]), centreOf(places[to])) })),
     ),
   }
 }

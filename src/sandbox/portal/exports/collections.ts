@@ -2,29 +2,20 @@ import { readFileSync } from 'node:fs'
 import { MOUNT } from '../../../platform/config/mounts.ts'
 import { prettyLossless } from '../../../platform/lib/json/lossless.ts'
 import { ROOT } from '../../../platform/lib/root.ts'
-import type { Translate } from '../../../platform/lib/web/locale.ts'
+import { type Locale, translator } from '../../../platform/lib/web/locale.ts'
 import type { ZippedFile } from '../../../platform/lib/zip.ts'
 import { PATH } from '../../../ticketing/mws-wire/index.ts'
-import type { ReferenceSection } from '../docs/reference.ts'
+import { fieldReference, type ReferenceSection } from '../docs/reference.ts'
+import { docsTexts } from '../docs/texts.ts'
 
-/** A request to the platform ({{baseUrl}}) or to the seller's own server ({{partnerUrl}}). */
-interface CollectionRequest {
-  readonly name: string
-  readonly to: 'baseUrl' | 'partnerUrl'
-  readonly path: string
-  /** Contains {{partnerId}}. */
-  readonly body: string
+export function definitionsIn(locale: Locale, baseUrl: string) {
+  const { notices, interfaces } = fieldReference(locale)
+  return { notices, interfaces, titleOf: docsTexts(locale).title, t: translator(locale), locale, baseUrl }
 }
+export type Definitions = ReturnType<typeof definitionsIn>
 
-interface Collected {
-  readonly notices: readonly ReferenceSection[]
-  readonly interfaces: readonly ReferenceSection[]
-  readonly titleOf: (name: string) => string
-  readonly t: Translate
-  /** The platform's address. */
-  readonly baseUrl: string
-  /** Undefined without a sign-in. */
-  readonly seller?: { readonly clientId: string; readonly partnerId: bigint } | undefined
+interface Collected extends Definitions {
+  readonly seller: { readonly clientId: string; readonly partnerId: bigint } | null
 }
 
 /** Where sellers' programs often run during development. */
@@ -48,16 +39,14 @@ const scriptText = (name: 'postman-sign' | 'postman-test' | 'bruno-sign' | 'brun
 const withPartnerId = (example: string): string =>
   example.replace(/"partnerId": 7001(?=,?\n)/, '"partnerId": {{partnerId}}')
 
+/** Requests to the platform ({{baseUrl}}) and to the seller's own server ({{partnerUrl}}). */
 function foldersOf({ notices, interfaces, titleOf, t }: Collected) {
-  const requests = (sections: readonly ReferenceSection[], to: CollectionRequest['to']): CollectionRequest[] =>
-    sections.map(({ name, path, parts }) => ({
-      ...{ name: titleOf(name), to, path },
-      body: withPartnerId(parts[0]?.example ?? ''),
-    }))
-  const test: CollectionRequest = {
-    ...{ name: t('sandbox.exports.signature_test'), to: 'baseUrl', path: MOUNT + PATH.signatureTest },
-    body: withPartnerId(prettyLossless({ partnerId: 7001, body: {} })),
-  }
+  const requestTo = (to: 'baseUrl' | 'partnerUrl', name: string, path: string, example: string) =>
+    ({ name, to, path, body: withPartnerId(example) }) as const
+  const requests = (sections: readonly ReferenceSection[], to: 'baseUrl' | 'partnerUrl') =>
+    sections.map(({ name, path, parts }) => requestTo(to, titleOf(name), path, parts[0]?.example ?? ''))
+  const example = prettyLossless({ partnerId: 7001, body: {} })
+  const test = requestTo('baseUrl', t('sandbox.exports.signature_test'), MOUNT + PATH.signatureTest, example)
   return [
     { name: t('sandbox.docs.notices'), requests: [test, ...requests(notices, 'baseUrl')] },
     { name: t('sandbox.docs.interfaces'), requests: requests(interfaces, 'partnerUrl') },

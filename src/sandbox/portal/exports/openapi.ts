@@ -1,15 +1,12 @@
 import { parseLossless } from '../../../platform/lib/json/lossless.ts'
-import type { Locale, Translate } from '../../../platform/lib/web/locale.ts'
 import type { Part, ReferenceSection } from '../docs/reference.ts'
+import type { Definitions } from './collections.ts'
 import { FAILURE, FAILURE_NAME, operationName, type Schema, schemaName, schemasOf } from './json-schema.ts'
 
-export interface Described {
+interface Described extends Definitions {
   readonly title: string
   readonly server: Schema
   readonly sections: readonly ReferenceSection[]
-  readonly titleOf: (name: string) => string
-  readonly locale: Locale
-  readonly t: Translate
 }
 
 const ref = (kind: 'schemas' | 'parameters' | 'responses', name: string) => ({ $ref: `#/components/${kind}/${name}` })

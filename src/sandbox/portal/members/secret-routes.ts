@@ -27,12 +27,7 @@ interface Shown {
 export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const show = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
     const { client_id: clientId, secrets } = await showPartner(deps, partnerOf(request).partnerId)
-    const page = {
-      clientId,
-      newest: secrets[0]?.secret_id ?? '',
-      secrets: secrets.map(shownSecret),
-      ...stageOf(secrets),
-    }
+    const page = { clientId, newest: secrets[0]?.secret_id ?? '', secrets, ...stageOf(secrets) }
     const data = { page, alert: '', made: '', done: '', ...shown }
     return sendSandboxPage(request, reply, 'sandbox/secret', data, {
       section: 'members',
@@ -80,13 +75,6 @@ export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
   app.post('/secret/switch', step(signWithNewest, 'switched'))
   app.post('/secret/retire', step(endOldSecret, 'retired'))
 }
-
-const shownSecret = ({ signs, created_at, ends_at, last_used_at }: PartnerSecretDates) => ({
-  signs,
-  created: created_at.toISOString(),
-  ends: ends_at?.toISOString(),
-  lastUsed: last_used_at?.toISOString(),
-})
 
 /** `waits`: the newest secret does not sign our calls yet. `hasOld`: an old one is still valid. */
 const stageOf = ([newest, other]: readonly PartnerSecretDates[]) => ({

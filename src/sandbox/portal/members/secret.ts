@@ -13,10 +13,7 @@ import {
 } from '../../../ticketing/partners/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 
-/**
- * `changed`: the secrets are not those that the page showed. `test_failed`: the partner refused a call signed with the
- * new one.
- */
+/** `changed`: not the secrets that the page showed. `test_failed`: the partner refused a call signed with the new. */
 export const SECRET_REFUSALS = ['changed', 'test_failed'] as const
 
 export class SecretRefusal extends Error {

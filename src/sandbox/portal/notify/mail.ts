@@ -92,10 +92,7 @@ export async function sendMail({ config }: Pick<Deps, 'config'>, id: string, mes
   }
 }
 
-/**
- * TLS for smtps, otherwise STARTTLS if offered. With a password TLS is required, so that nobody in between can strip
- * STARTTLS.
- */
+/** STARTTLS if offered, and required with a password, so that nobody in between can strip it. */
 export function smtpOptions(smtpUrl: string): SMTPTransportOptions {
   const server = parseSmtpUrl(smtpUrl)
   if (!server) throw new Error('SMTP_URL is not valid')

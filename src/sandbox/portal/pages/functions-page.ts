@@ -3,7 +3,7 @@ import { addDays, beijingDate } from '../../../platform/lib/time-zone.ts'
 import { keyOf, type Locale, type Translate } from '../../../platform/lib/web/locale.ts'
 import { listProducts } from '../../../ticketing/catalogue/index.ts'
 import { INTERFACES } from '../../../ticketing/interfaces/index.ts'
-import { showPartner } from '../../../ticketing/partners/index.ts'
+import { CONTACT_ROLES, showPartner } from '../../../ticketing/partners/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import {
   FAULTS,
@@ -18,34 +18,26 @@ import { ownContacts } from '../contacts.ts'
 import { isDemo } from '../demo-partner.ts'
 import { type InterfacePreflight, preflight } from '../preflight/index.ts'
 import { type SellerProgress, sellerProgress } from '../seller-progress.ts'
-import { functionName, interfaceName, productName } from '../texts.ts'
-import { faultText, NUMBERS, shownContacts } from './form-parts.ts'
-import type { FormTexts, Problems } from './functions-form.ts'
+import { contactName, functionName, interfaceName, productName } from '../texts.ts'
+import { contactField, isTicked, NUMBERS, type Problems, type TypedForm, urlField } from './functions-form.ts'
 
-interface Field {
-  readonly name: string
-  readonly label: string
-  readonly value: string
-  /** Used if the field is left empty. */
-  readonly instead: string
-  /** Why the value is invalid; otherwise empty. */
-  readonly problem: string
-}
+export const faultText = (fault: (typeof FAULTS)[number], t: Translate): string => t(`sandbox.conditions.${fault}`)
+
+const baseOf = ({ fields }: TypedForm): string => (fields.base_url ?? '').replace(/\/+$/, '')
 
 /** Runs the pre-flight for the interfaces that the chosen functions need. */
-export function preflightOf(deps: RunDeps, partnerId: bigint, form: FormTexts, locale: Locale) {
-  const { texts, interface_urls, functions } = form
-  const needed = interfacesOf([...REQUIRED_FUNCTIONS, ...functions])
-  const base = texts.base_url.replace(/\/+$/, '')
+export function preflightOf(deps: RunDeps, partnerId: bigint, form: TypedForm, locale: Locale) {
+  const needed = interfacesOf([...REQUIRED_FUNCTIONS, ...form.functions])
+  const base = baseOf(form)
   const urls = INTERFACES.filter(({ name }) => needed.includes(name)).map(({ name, defaultPath }) => [
     name,
-    interface_urls[name] ?? (base === '' ? '' : base + defaultPath),
+    form.fields[urlField(name)] || (base === '' ? '' : base + defaultPath),
   ])
   return preflight(deps, partnerId, Object.fromEntries(urls), locale)
 }
 
 export interface Shown {
-  readonly form: FormTexts
+  readonly form: TypedForm
   /** What was just saved. */
   readonly saved?: 'contacts' | 'conditions'
   readonly problems?: Problems
@@ -64,24 +56,22 @@ async function partsOf(
   { form, saved, problems = {}, preflight: tried = null }: Shown,
   t: Translate,
 ) {
-  const [partner, progress, known, contacts] = await Promise.all([
+  const [partner, progress, known, { contacts }] = await Promise.all([
     showPartner(deps, partnerId),
     sellerProgress(deps, partnerId),
     listProducts(deps, { partner_id: partnerId }),
     ownContacts(deps, partnerId),
   ])
   const tomorrow = addDays(beijingDate(deps.clock.now()), 1)
-  const { texts, interface_urls } = form
-  const problemOf = (name: string): string => (problems[name] ? t(problems[name]) : '')
-  const field = (name: keyof typeof texts, label: string, instead = ''): Field => ({
-    ...{ name, label, value: texts[name], instead, problem: problemOf(name) },
-  })
-  const base = texts.base_url.replace(/\/+$/, '')
-  const urls = INTERFACES.map(({ name, defaultPath }): Field => {
-    const own = `url.${name}`
-    const value = interface_urls[name] ?? ''
-    return { name: own, label: interfaceName(name, t), value, instead: base + defaultPath, problem: problemOf(own) }
-  })
+  const { fields } = form
+  /** `instead`: used if the field is left empty. `problem`: why the value is invalid; otherwise empty. */
+  const field = (name: string, label: string, instead = '') => {
+    const problem = problems[name]
+    return { name, label, value: fields[name] ?? '', instead, problem: problem ? t(problem) : '' }
+  }
+  const urls = INTERFACES.map(({ name, defaultPath }) =>
+    field(urlField(name), interfaceName(name, t), baseOf(form) + defaultPath),
+  )
   return {
     unlocked: progress.state !== 'locked',
     /** URLs cannot be changed here. */
@@ -89,7 +79,7 @@ async function partsOf(
     demo: isDemo(deps, partner),
     groups: groupsOf(form, problems, t),
     products: PRODUCT_ROLES.map((role) =>
-      field(role, productName(role, t), role === 'main' || role === 'sold_out' ? '' : texts.main),
+      field(role, productName(role, t), role === 'main' || role === 'sold_out' ? '' : fields.main),
     ),
     /** Known products of this partner. */
     known: known.map(({ partner_deal_id, title }) => ({ id: partner_deal_id, title: title ?? '' })),
@@ -102,9 +92,7 @@ async function partsOf(
         ...field(name, t(`sandbox.conditions.${name}`)),
         most: { days_ahead: MAX_DAYS_AHEAD, wait_minutes: MAX_WAIT_MINUTES }[name],
       })),
-      faults: FAULTS.map((name) => ({
-        ...{ name, label: faultText(name, t), chosen: form.faults.includes(name) },
-      })),
+      faults: FAULTS.map((name) => ({ name, label: faultText(name, t), chosen: isTicked(form, name) })),
       /** There is a run whose conditions can be changed. */
       canChange: progress.state === 'under_way' || progress.state === 'all_passed',
     },
@@ -112,7 +100,19 @@ async function partsOf(
     urls,
     /** An interface has a URL of its own, or a problem with it. */
     urlsOpen: urls.some(({ value, problem }) => value !== '' || problem !== ''),
-    contacts: shownContacts(contacts, form.contacts, problems, t),
+    contacts: CONTACT_ROLES.map((role) => {
+      const stored = contacts[role]
+      const shown = (part: 'name' | 'mail', label: string) => {
+        const shownField = field(contactField(role, part), label)
+        return { ...shownField, value: fields[shownField.name] ?? stored?.[part] ?? '' }
+      }
+      return {
+        legend: contactName(role, t),
+        missing: stored === undefined,
+        person: shown('name', t('sandbox.contacts.name')),
+        mail: shown('mail', t('sandbox.contacts.mail')),
+      }
+    }),
     saved,
     problems,
     preflight: tried,
@@ -120,7 +120,7 @@ async function partsOf(
   }
 }
 
-function groupsOf({ functions }: FormTexts, problems: Problems, t: Translate) {
+function groupsOf({ functions }: TypedForm, problems: Problems, t: Translate) {
   return FUNCTION_GROUPS.map((group) => {
     const problem = problems[group.id]
     return {

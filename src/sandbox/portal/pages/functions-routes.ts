@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../../../platform/deps.ts'
 import { seeOther } from '../../../platform/lib/web/envelope.ts'
 import { localeOfRequest, textsFor } from '../../../platform/lib/web/page.ts'
 import { RescodeError } from '../../../platform/lib/web/rescode.ts'
@@ -15,30 +14,20 @@ import {
 } from '../../certification/index.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
 import { onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
-import { type RunStart, startRunFromForm } from '../start-run.ts'
+import { startRunFromForm } from '../start-run.ts'
 import { refusalText } from '../texts.ts'
-import { parseConditions, parseContacts } from './form-parts.ts'
-import { type FormTexts, formFields, freshForm, parseRunRequest, readForm, settledForm } from './functions-form.ts'
+import {
+  freshForm,
+  type Problems,
+  parseConditions,
+  parseContacts,
+  parseRunRequest,
+  readForm,
+  settledForm,
+  type TypedForm,
+} from './functions-form.ts'
 import { functionsPage, preflightOf, type Shown } from './functions-page.ts'
 import { functionsForm } from './wire.ts'
-
-/** Asks whether a run may be overwritten; includes the form, to be sent again. */
-async function overwritePage(deps: Deps, run: Run, form: FormTexts) {
-  const { passed, steps } = progressOfRun(await showRun(deps, run.partner_id, run.run_id))
-  return {
-    runId: run.run_id,
-    number: run.number,
-    passed,
-    steps,
-    isPassed: run.passed_at !== null,
-    fields: formFields(form),
-  }
-}
-
-type Wanted = Pick<RunStart, 'requested' | 'contacts'>
-
-const isTooMany = (error: unknown): error is RescodeError =>
-  error instanceof RescodeError && error.failure.status === 429
 
 /** The page on which functions are chosen, URLs checked and runs started. */
 export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
@@ -54,56 +43,47 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
 
   app.post('/functions', async (request, reply) => {
     const { partnerId } = partnerOf(request)
+    const acting = onBehalfOf(deps, request)
     const form = await settledForm(deps, partnerId, readForm(request.body))
-    const { action } = functionsForm.parse(request.body)
-    if (action === 'check') return check(request, reply, form)
-    if (action === 'back') return show(request, reply, { form })
-    if (action === 'contacts') return saveContacts(request, reply, form)
-    if (action === 'conditions') return saveConditions(request, reply, form)
+    const { action, replaces } = functionsForm.parse(request.body)
     const read = parseRunRequest(form, deps.clock.now())
-    const { contacts } = await ownContacts(deps, partnerId)
-    const named = parseContacts(form.contacts, contacts)
-    const problems = { ...('problems' in read ? read.problems : {}), ...named.problems }
-    if ('problems' in read || Object.keys(problems).length > 0) {
-      return show(request, reply.code(400), { form, problems })
+    const problems = 'problems' in read ? read.problems : {}
+    const again = (shown: Omit<Shown, 'form'>) => show(request, reply, { form, ...shown })
+    const invalid = (wrong: Problems) => show(request, reply.code(400), { form, problems: wrong })
+    try {
+      if (action === 'back') return await again({})
+      if (action === 'check') {
+        return await again({ problems, preflight: await preflightOf(deps, partnerId, form, localeOfRequest(request)) })
+      }
+      // Saves only the conditions or contacts; everything else stays in the form.
+      if (action === 'conditions') {
+        const conditions = parseConditions(form)
+        if ('wrong' in conditions) return await invalid({ [conditions.wrong]: `sandbox.problem.${conditions.wrong}` })
+        await changeConditions(deps, partnerId, (await currentRun(deps, partnerId)).run_id, conditions)
+        return await again({ saved: 'conditions' })
+      }
+      const { contacts } = await ownContacts(deps, partnerId)
+      const named = parseContacts(form, contacts, action === 'contacts')
+      if (action === 'contacts') {
+        if (Object.keys(named.problems).length > 0) return await invalid(named.problems)
+        if (named.given) await giveContacts(acting, partnerId, named.given)
+        return await again({ saved: 'contacts' })
+      }
+      const wrong = { ...problems, ...named.problems }
+      if ('problems' in read || Object.keys(wrong).length > 0) return await invalid(wrong)
+      const start = { partnerId, requested: read.requested, contacts: named.given, replaces }
+      const result = await startRunFromForm(acting, start)
+      if ('unconfirmed' in result) return await confirm(request, reply, form, result.unconfirmed)
+      return seeOther(reply, `/sandbox/run/${result.started.run_id}`)
+    } catch (error) {
+      return refused(request, reply, action === 'check' ? { form, problems } : { form }, error)
     }
-    return begin(request, reply, form, { requested: read.requested, contacts: named.given })
   })
-
-  /** Saves only the contacts; everything else stays in the form. */
-  async function saveContacts(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
-    const { partnerId } = partnerOf(request)
-    const { contacts } = await ownContacts(deps, partnerId)
-    const { given, problems } = parseContacts(form.contacts, contacts, true)
-    if (Object.keys(problems).length > 0) return show(request, reply.code(400), { form, problems })
-    try {
-      if (given) await giveContacts(onBehalfOf(deps, request), partnerId, given)
-    } catch (error) {
-      return refused(request, reply, { form }, error)
-    }
-    return show(request, reply, { form, saved: 'contacts' })
-  }
-
-  /** Changes the current run's conditions; everything else stays in the form. */
-  async function saveConditions(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
-    const { partnerId } = partnerOf(request)
-    const conditions = parseConditions(form)
-    if ('wrong' in conditions) {
-      const { wrong } = conditions
-      return show(request, reply.code(400), { form, problems: { [wrong]: `sandbox.problem.${wrong}` } })
-    }
-    try {
-      await changeConditions(deps, partnerId, (await currentRun(deps, partnerId)).run_id, conditions)
-    } catch (error) {
-      return refused(request, reply, { form }, error)
-    }
-    return show(request, reply, { form, saved: 'conditions' })
-  }
 
   /** Shows the form again with the reason of a refusal; rethrows other errors. */
   function refused(request: FastifyRequest, reply: FastifyReply, shown: Shown, error: unknown) {
     const t = textsFor(request)
-    if (isTooMany(error)) {
+    if (error instanceof RescodeError && error.failure.status === 429) {
       reply.code(429).headers(error.failure.headers ?? {})
       return show(request, reply, shown, t('sandbox.functions.too_often'))
     }
@@ -112,32 +92,13 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app
     return show(request, reply.code(409), shown, refusalText(error.reason, t))
   }
 
-  async function check(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
-    const locale = localeOfRequest(request)
-    const read = parseRunRequest(form, deps.clock.now())
-    const problems = 'problems' in read ? read.problems : {}
-    try {
-      const tried = await preflightOf(deps, partnerOf(request).partnerId, form, locale)
-      return await show(request, reply, { form, problems, preflight: tried })
-    } catch (error) {
-      return refused(request, reply, { form, problems }, error)
+  /** Asks whether a run may be overwritten; includes the form, to be sent again. */
+  async function confirm(request: FastifyRequest, reply: FastifyReply, { functions, fields }: TypedForm, run: Run) {
+    const { passed, steps } = progressOfRun(await showRun(deps, run.partner_id, run.run_id))
+    const page = {
+      ...{ runId: run.run_id, number: run.number, passed, steps, isPassed: run.passed_at !== null },
+      fields: [...functions.map((id) => ['functions', id]), ...Object.entries(fields)],
     }
-  }
-
-  async function begin(request: FastifyRequest, reply: FastifyReply, form: FormTexts, wanted: Wanted) {
-    const { replaces } = functionsForm.parse(request.body)
-    try {
-      const { partnerId } = partnerOf(request)
-      const result = await startRunFromForm(onBehalfOf(deps, request), { partnerId, ...wanted, replaces })
-      if ('unconfirmed' in result) return confirm(request, reply, form, result.unconfirmed)
-      return seeOther(reply, `/sandbox/run/${result.started.run_id}`)
-    } catch (error) {
-      return refused(request, reply, { form }, error)
-    }
-  }
-
-  async function confirm(request: FastifyRequest, reply: FastifyReply, form: FormTexts, run: Run) {
-    const page = await overwritePage(deps, run, form)
     return sendSandboxPage(request, reply, 'sandbox/overwrite', { page }, { section: 'functions' })
   }
 }

@@ -2,41 +2,18 @@ import type { Detail, LocalizedText } from '../../../platform/lib/localized-text
 import { maskedReason } from '../../../platform/lib/masked-reason.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { ifFound } from '../../../platform/lib/web/rescode.ts'
-import type { Outcome, RunDeps, RunEvent } from '../../certification/index.ts'
+import type { RunDeps, RunEvent } from '../../certification/index.ts'
 import type { CheckId, Finding } from '../../checks/index.ts'
 import { anchorText } from '../docs/texts.ts'
 import { checkText, detailText, interfaceName, localizedText, messageName, valueText } from '../texts.ts'
-import { showEntries, showEntry, type TrafficEntry } from '../traffic/entry.ts'
+import { showEntries, showEntry, shownIn, type TrafficEntry } from '../traffic/entry.ts'
 import { noticeName } from '../traffic/problems.ts'
 import { showMaskedEntry } from '../traffic/show-entry.ts'
-import { type ShownText, shownIn } from '../traffic/text.ts'
 import type { TrafficEntryParams } from '../traffic/wire.ts'
-
-export type Tone = 'plain' | 'good' | 'bad' | 'warning'
+import { shownState, type Tone } from './run-parts.ts'
 
 /** A log line for a page; all texts are in the reader's language. */
-export interface LogLine {
-  readonly seq: number
-  readonly kind: RunEvent['kind']
-  readonly tone: Tone
-  /** The tone in a word; empty for plain lines. */
-  readonly word: string
-  /** ISO 8601. */
-  readonly at: string
-  /** Time since the attempt began, such as `+0.31 s`. */
-  readonly after: string
-  readonly text: string
-  /** Such as what was expected and what was received. */
-  readonly facts: readonly (readonly [label: string, value: string])[]
-  /** Anchor in the field reference. */
-  readonly doc: string
-  /** The target of `doc` in words. */
-  readonly docText: string
-  /** The call or notice that the line is about; null if it has been purged. */
-  readonly exchange?: ShownExchange | null
-  /** The exchange is shown unfolded. */
-  readonly open: boolean
-}
+export type LogLine = Awaited<ReturnType<typeof logLines>>[number]
 
 export interface LineContext {
   readonly deps: RunDeps
@@ -44,14 +21,11 @@ export interface LineContext {
   readonly t: Translate
   /** When the attempt began. */
   readonly startedAt: Date
-  /**
-   * The page is read without signing in: calls that did not complete a wait are masked, since a live partner's may be
-   * about real customers.
-   */
+  /** Read without signing in: calls that did not complete a wait, perhaps about real customers, are masked. */
   readonly shared?: boolean
 }
 
-export async function logLines(context: LineContext, events: readonly RunEvent[]): Promise<LogLine[]> {
+export async function logLines(context: LineContext, events: readonly RunEvent[]) {
   const exchanges = await exchangesOf(context, events)
   return events.map((event) => {
     const after = Math.max(0, event.at.getTime() - context.startedAt.getTime()) / 1000
@@ -60,23 +34,34 @@ export async function logLines(context: LineContext, events: readonly RunEvent[]
     return {
       seq: event.seq,
       kind: event.kind,
-      tone: 'plain',
-      word: '',
+      /** ISO 8601. */
       at: event.at.toISOString(),
+      /** Time since the attempt began, such as `+0.31 s`. */
       after: `+${after.toFixed(2)} s`,
-      facts: [],
-      doc: '',
-      docText: '',
-      open: false,
+      /** The call or notice that the line is about; null if it has been purged. */
       ...(exchange === undefined ? {} : { exchange }),
+      ...PLAIN,
       ...contentOf(context, event, exchange),
     }
   })
 }
 
-type LineContent = Pick<LogLine, 'text'> & Partial<LogLine>
+const PLAIN = {
+  tone: 'plain' as Tone,
+  /** The tone in a word; empty for plain lines. */
+  word: '',
+  /** Such as what was expected and what was received. */
+  facts: [] as readonly (readonly [label: string, value: string])[],
+  /** Anchor in the field reference, and its target in words. */
+  doc: '',
+  docText: '',
+  /** The exchange is shown unfolded. */
+  open: false,
+}
 
-function contentOf(context: LineContext, event: RunEvent, exchange: LogLine['exchange']): LineContent {
+type LineContent = Partial<typeof PLAIN> & { readonly text: string }
+
+function contentOf(context: LineContext, event: RunEvent, exchange: ShownExchange | null | undefined): LineContent {
   const { t } = context
   switch (event.kind) {
     case 'started':
@@ -86,7 +71,7 @@ function contentOf(context: LineContext, event: RunEvent, exchange: LogLine['exc
         text: t('sandbox.log.calling', { interface: interfaceName(event.data.interface, t), url: event.data.url }),
       }
     case 'call': {
-      const failed = exchange?.answer === null
+      const failed = exchange && !exchange.response
       const text = t('sandbox.log.call', { interface: interfaceName(event.data.interface, t) })
       return { text, ...(failed ? { ...bad(t), open: true } : {}) }
     }
@@ -117,7 +102,7 @@ function contentOf(context: LineContext, event: RunEvent, exchange: LogLine['exc
       return shownCheck(maskedCheck(context, event.data), t)
     case 'ended':
       return {
-        ...outcome(event.data.outcome, t),
+        ...shownState(event.data.outcome, 0, t),
         text: event.data.stopped ? t('sandbox.log.stopped') : t('sandbox.log.ended'),
       }
   }
@@ -149,16 +134,10 @@ const maskedCheck = ({ shared }: LineContext, check: Finding): Finding =>
 
 const bad = (t: Translate) => ({ tone: 'bad', word: t('sandbox.log.failed') }) as const
 
-export function outcome(ended: Outcome, t: Translate): { tone: Tone; word: string } {
-  if (ended === 'passed') return { tone: 'good', word: t('sandbox.log.passed') }
-  if (ended === 'not_tested') return { tone: 'warning', word: t('sandbox.log.not_tested') }
-  return ended === 'failed' ? bad(t) : { tone: 'warning', word: t('sandbox.log.interrupted') }
-}
-
 export function shownCheck(
   { id, passed, level = 'error', path, expected, actual, doc, problem }: Finding,
   t: Translate,
-): LineContent {
+) {
   // States are explained only if they are wrong.
   const words = (detail: Detail) => (passed ? detailText(detail, t) : valueText(id, detail, t))
   const facts: [string, string][] = []
@@ -174,7 +153,7 @@ export function shownCheck(
   }
 }
 
-function verdict(passed: boolean, level: 'error' | 'warning', t: Translate): Pick<LogLine, 'tone' | 'word'> {
+function verdict(passed: boolean, level: 'error' | 'warning', t: Translate): Pick<typeof PLAIN, 'tone' | 'word'> {
   if (passed) return { tone: 'good', word: t('sandbox.log.passed') }
   return level === 'warning' ? { tone: 'warning', word: t('sandbox.log.warning') } : bad(t)
 }
@@ -216,28 +195,11 @@ export async function findExchange(
   return entry ? exchangeOf(entry, t) : null
 }
 
-const bodyOf = (body: ShownText, t: Translate): ShownText =>
-  body.unreadable ? { ...body, notKept: t('console.traffic.unreadable') } : body
-
 /** A request with its response, in either direction; secrets are masked. */
 type ShownExchange = ReturnType<typeof exchangeOf>
 
-const exchangeOf = (
-  { kind, id, at, durationMs, failure, request, response, ...entry }: TrafficEntry,
-  t: Translate,
-) => ({
-  /** Its page in Traffic. */
-  href: `/sandbox/traffic/${kind}/${id}`,
-  at: at.toISOString(),
-  durationMs,
-  request: { start: `${request.method} ${request.url}`, headers: request.headers ?? [], body: bodyOf(request.body, t) },
-  answer: response
-    ? { start: `HTTP ${response.status ?? 200}`, headers: response.headers ?? [], body: bodyOf(response.body, t) }
-    : null,
-  /** Why there is no response, or what is wrong with it. */
-  failure: failure ? detailText(failure.detail, t) : null,
-  /** The call had to be refused, and was. */
-  refusedRightly: entry.outcome.name === 'refused-rightly',
-  stringToSign: entry.stringToSign ?? null,
-  curl: entry.curl ?? null,
+/** `reason`: why there is no response, or what is wrong with it. */
+const exchangeOf = (entry: TrafficEntry, t: Translate) => ({
+  ...entry,
+  reason: entry.failure ? detailText(entry.failure.detail, t) : null,
 })

@@ -6,7 +6,7 @@ import { showPartner } from '../../../ticketing/partners/index.ts'
 import { eventsOfAttempt, noSuchRun, progressOfRun, type RunDeps, showRun } from '../../certification/index.ts'
 import type { CheckId } from '../../checks/index.ts'
 import { checkText, stepName, stepTodo } from '../texts.ts'
-import { acceptancePart, lastState, shownChoice, stepHref, stepItem } from './run-parts.ts'
+import { acceptancePart, shownChoice, shownState, stepHref, stepItem } from './run-parts.ts'
 import { attemptLink, shownLog } from './shown-log.ts'
 import { waitingIn } from './waiting.ts'
 
@@ -68,26 +68,15 @@ function selectAttempt(
   return found
 }
 
-function shownRun(view: RunView, now: Date) {
-  const { run, steps } = view
-  const { state, passed } = progressOfRun(view)
-  return {
-    state,
-    id: run.run_id,
-    number: run.number,
-    path: `/sandbox/run/${run.run_id}`,
-    startedAt: run.created_at.toISOString(),
-    /** When a newer run replaced it, if one has. */
-    supersededAt: run.superseded_at?.toISOString() ?? null,
-    passedSteps: passed,
-    /** Any step is running, even one that this page does not show. */
-    running: steps.some(({ running }) => running),
-    /** A step was done a moment ago: in a run through all steps the next one is about to begin. */
-    nextStartsByItself: hasJustPassed(view, now),
-    /** The stream of log lines continues after this one. */
-    lastSeq: run.last_seq,
-  }
-}
+const shownRun = (view: RunView, now: Date) => ({
+  ...view.run,
+  path: `/sandbox/run/${view.run.run_id}`,
+  passedSteps: progressOfRun(view).passed,
+  /** Any step is running, even one that this page does not show. */
+  running: view.steps.some(({ running }) => running),
+  /** A step was done a moment ago: in a run through all steps the next one is about to begin. */
+  nextStartsByItself: hasJustPassed(view, now),
+})
 
 /** In a run through all steps, the next one begins within this time. */
 const BEGINS_WITHIN_S = 3
@@ -126,21 +115,13 @@ export async function reportPage(deps: Deps, { partnerId, runId }: { partnerId: 
   const partner = await showPartner(deps, partnerId)
   const { run, steps } = view
   return {
-    partner: { id: String(partnerId), name: partner.name, clientId: partner.client_id },
-    number: run.number,
-    path: `/sandbox/run/${runId}`,
-    startedAt: run.created_at.toISOString(),
-    passedAt: run.passed_at?.toISOString() ?? null,
-    printedAt: deps.clock.now().toISOString(),
+    ...{ partner, run, path: `/sandbox/run/${runId}`, printedAt: deps.clock.now() },
     choice: shownChoice(run.choice, run.created_at, t),
     passed: steps.filter(({ state }) => state === 'passed').length,
-    steps: steps.map((progress) => {
-      const { step, attempts } = progress
-      const { tone, word } = lastState(progress, t)
-      const last = attempts.findLast(({ ended_at }) => ended_at !== null)?.ended_at
-      const ended = last?.toISOString() ?? null
-      return { name: stepName(step.id, t), tone, word, attempts: attempts.length, endedAt: ended }
-    }),
+    steps: steps.map(({ step, state, warnings, attempts }) => ({
+      ...{ name: stepName(step.id, t), ...shownState(state, warnings, t), attempts: attempts.length },
+      endedAt: attempts.findLast(({ ended_at }) => ended_at !== null)?.ended_at,
+    })),
     acceptance: await acceptancePart(deps, view, t),
   }
 }

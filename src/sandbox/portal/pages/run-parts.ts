@@ -6,8 +6,8 @@ import { reportOfRun } from '../../reports/index.ts'
 import { type Choice, FAULTS, NO_CONDITIONS, PRODUCT_ROLES, travelDate } from '../../test-plan/index.ts'
 import { type Notifications, notificationsOf } from '../notify/notifications.ts'
 import { contactName, functionName, productName, stepName } from '../texts.ts'
-import { faultText, NUMBERS } from './form-parts.ts'
-import type { Tone } from './log-line.ts'
+import { NUMBERS } from './functions-form.ts'
+import { faultText } from './functions-page.ts'
 
 type StepProgress = OutputOf<typeof showRun>['steps'][number]
 
@@ -17,21 +17,10 @@ export const stepHref = (runId: string, stepId: string): string => `/sandbox/run
 export function stepItem(progress: StepProgress, href: string, shown: boolean, t: Translate) {
   const { step, running, current } = progress
   const item = { id: step.id, name: stepName(step.id, t), href, current, shown }
-  return { ...item, ...(running ? stateOf('running', 0, t) : lastState(progress, t)) }
+  return { ...item, ...shownState(running ? 'running' : progress.state, progress.warnings, t) }
 }
 
-interface ShownState {
-  readonly tone: Tone
-  readonly word: string
-  readonly mark: string
-}
-
-/** The outcome of the step's last ended attempt. */
-export const lastState = ({ state, warnings }: StepProgress, t: Translate): ShownState => stateOf(state, warnings, t)
-
-/** `passed with 2 warnings` */
-export const passedWith = (warnings: number, t: Translate): string =>
-  warnings === 1 ? t('sandbox.run.passed_warning') : t('sandbox.run.passed_warnings', { count: String(warnings) })
+export type Tone = 'plain' | 'good' | 'bad' | 'warning'
 
 const STATES: Readonly<Record<StepProgress['state'] | 'running', readonly [tone: Tone, mark: string]>> = {
   passed: ['good', '✓'],
@@ -42,10 +31,13 @@ const STATES: Readonly<Record<StepProgress['state'] | 'running', readonly [tone:
   open: ['plain', ''],
 }
 
-function stateOf(state: keyof typeof STATES, warnings: number, t: Translate): ShownState {
+/** The state of a step or attempt, such as `passed with 2 warnings`. */
+export function shownState(state: keyof typeof STATES, warnings: number, t: Translate) {
   const [tone, mark] = STATES[state]
-  if (state === 'passed' && warnings > 0) return { tone: 'warning', word: passedWith(warnings, t), mark }
-  return { tone, word: t(`sandbox.run.${state}`), mark }
+  if (state !== 'passed' || warnings === 0) return { tone, word: t(`sandbox.run.${state}`), mark }
+  const count = String(warnings)
+  const word = warnings === 1 ? t('sandbox.run.passed_warning') : t('sandbox.run.passed_warnings', { count })
+  return { tone: 'warning' as const, word, mark }
 }
 
 /** The choice of a run in words. */
@@ -121,8 +113,7 @@ export async function acceptancePart(deps: Deps, view: OutputOf<typeof showRun>,
   return {
     /** All steps are done, or the last one was left. */
     reached,
-    /** ISO 8601. */
-    passedAt: run.passed_at?.toISOString() ?? null,
+    passedAt: run.passed_at,
     /** Ids of the orders that count as evidence. */
     consumed: proof.consumed,
     refunded: proof.refunded,

@@ -5,6 +5,7 @@ import type { Log } from '../../../platform/lib/log.ts'
 import { NO_STORE_HEADERS, seeOther } from '../../../platform/lib/web/envelope.ts'
 import { noteForLog } from '../../../platform/lib/web/observe.ts'
 import { textsFor } from '../../../platform/lib/web/page.ts'
+import { tooManyRequests, unavailable } from '../../../platform/lib/web/rescode.ts'
 import { showPartner } from '../../../ticketing/partners/index.ts'
 import {
   findCurrentRun,
@@ -21,11 +22,12 @@ import {
 } from '../../certification/index.ts'
 import { onDisconnect, paramsOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { acceptRun, retryNotification } from '../notify/notifications.ts'
+import { OpenRequests } from '../open-requests.ts'
 import { findPartnerSession, sessionCookie } from '../session.ts'
 import { openShareKey, sharedPath, shareLink, withdrawLinks } from '../share.ts'
 import { refusalText } from '../texts.ts'
 import { reportPage, runPage } from './run-page.ts'
-import { type FollowedLine, type FollowOptions, followLines, Streams } from './streams.ts'
+import { type FollowedLine, type FollowOptions, followLines } from './streams.ts'
 import {
   notificationParams,
   runParams,
@@ -40,20 +42,28 @@ import {
 /** Browsers reconnect after this time. */
 const RETRY_MS = 1_000
 
+/** Simultaneous streams: in this process, per browser session (one per tab), and per partner. */
+const MAX_STREAMS = { process: 1_000, session: 12, partner: 120 }
+const BUSY_RETRY_S = 5
+
 /**
  * The log lines of a run as server-sent events: `id` is the number of the line in the run, `data` is JSON with `html`
  * (the line as on the page) and `state`. Browsers that reconnect with Last-Event-ID (or `?after=`) miss none.
  */
 export const streamRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
-  const streams = new Streams()
+  const streams = new OpenRequests()
   const cookie = sessionCookie(deps.config)
-  app.addHook('preClose', async () => streams.closeAll())
+  app.addHook('preClose', async () => streams.endAll())
 
   app.get('/run/:run_id/events', { config: { answersHead: false } }, async (request, reply) => {
     const { run_id } = paramsOf(request, runParams, noSuchRun)
     const { partnerId, sessionHash } = partnerOf(request)
     await requireRun(deps, partnerId, run_id)
-    const { signal, close } = streams.open(sessionHash.toString('base64'), partnerId)
+    const { process, session, partner } = MAX_STREAMS
+    const { signal, close } = streams.open(
+      { process, [`session ${sessionHash.toString('base64')}`]: session, [`partner ${partnerId}`]: partner },
+      (full) => (full === 'process' ? unavailable() : tooManyRequests(BUSY_RETRY_S)),
+    )
     onDisconnect(reply, close)
     app.stopCounting(reply)
     const options: FollowOptions = {

@@ -1,8 +1,8 @@
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import type { findAttempt, RunDeps, RunEvent, showRun } from '../../certification/index.ts'
-import { type LogLine, logLines, outcome } from './log-line.ts'
-import { passedWith } from './run-parts.ts'
+import { type LogLine, logLines } from './log-line.ts'
+import { shownState } from './run-parts.ts'
 
 type AttemptRow = NonNullable<OutputOf<typeof findAttempt>>
 type AttemptWithWarnings = OutputOf<typeof showRun>['steps'][number]['attempts'][number]
@@ -88,9 +88,7 @@ const foldedAs = (title: string, lines: readonly LogLine[]) => ({
   folded: lines,
 })
 
-/**
- * Line numbers of exchanges with a failed check, which are shown unfolded. Checks belong to the exchange before them.
- */
+/** Line numbers of exchanges with a failed check, shown unfolded. Checks belong to the exchange before them. */
 function exchangesThatFailed(events: readonly RunEvent[]): Set<number> {
   const failed = new Set<number>()
   let exchange: number | undefined
@@ -104,7 +102,7 @@ function exchangesThatFailed(events: readonly RunEvent[]): Set<number> {
 
 /** A link to one of a step's attempts. */
 export const attemptLink = (
-  { number, outcome: ended, warnings }: AttemptWithWarnings,
+  { number, outcome, warnings }: AttemptWithWarnings,
   page: string,
   shown: boolean,
   t: Translate,
@@ -112,10 +110,5 @@ export const attemptLink = (
   number,
   href: `${page}&attempt=${number}`,
   shown,
-  ...outcomeOf(ended, warnings, t),
+  ...shownState(outcome ?? 'running', warnings, t),
 })
-
-function outcomeOf(ended: AttemptRow['outcome'], warnings: number, t: Translate): Pick<LogLine, 'tone' | 'word'> {
-  if (ended === null) return { tone: 'plain', word: t('sandbox.run.running') }
-  return ended === 'passed' && warnings > 0 ? { tone: 'warning', word: passedWith(warnings, t) } : outcome(ended, t)
-}

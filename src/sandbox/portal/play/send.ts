@@ -15,9 +15,9 @@ import { interfaceUrl, type PartnerWithSecrets, secretTexts } from '../../../tic
 import type { RunDeps } from '../../certification/index.ts'
 import { type Expectation, type ExpectedChecks, examineCall, REFUSAL_OF, verdictOf } from '../../checks/index.ts'
 import { noSuchEntry } from '../errors.ts'
-import { findCall } from '../traffic/entry-store.ts'
+import { findCall } from '../traffic/store.ts'
 import { type BodyProblem, bodyToSend } from './body.ts'
-import type { ExpectedOutcome, PlaySigning } from './wire.ts'
+import type { ExpectedOutcome, PlaySigning, Written } from './wire.ts'
 
 export function coveredInterfaces(partner: PartnerWithSecrets) {
   const mask = masker(secretTexts(partner))
@@ -29,12 +29,6 @@ export function coveredInterfaces(partner: PartnerWithSecrets) {
 
 export const isCovered = (partner: PartnerWithSecrets, name: InterfaceName): boolean =>
   interfaceUrl(partner, name, interfaceNamed(name)?.defaultPath ?? '') !== undefined
-
-export interface Written {
-  readonly body: string
-  readonly sign: PlaySigning
-  readonly expect: ExpectedOutcome
-}
 
 /** An interface's codes for "not yet". */
 export const pendingCodes = (name: string): number[] => Object.keys(interfaceNamed(name)?.pending ?? {}).map(Number)
@@ -69,10 +63,7 @@ export async function judge(
   await judgeCall(deps.db, call.call_id, verdictOf(findings, expects))
 }
 
-/**
- * Sends a hand-written body; returns the call's id, or why it was not sent. Throws 20007 (404) without a URL, 20003
- * when rate-limited.
- */
+/** Returns the call's id, or why nothing was sent. Throws 20007 (404) without a URL, 20003 when rate-limited. */
 export async function sendWritten(
   deps: RunDeps,
   partner: PartnerWithSecrets,

@@ -20,15 +20,14 @@ export const writtenForm = z.object({
   sign: z.enum(SIGNINGS).default('right'),
   expect: z.enum(EXPECTED_OUTCOMES).default('success'),
 })
+export type Written = z.output<typeof writtenForm>
 
 /** Query of an interface's page. Invalid values are ignored. */
-export const playQuery = z
-  .object({
-    call: z.guid().optional().catch(undefined),
-    expect: z.enum(EXPECTED_OUTCOMES).catch('success'),
-    example: z.literal('1').optional().catch(undefined),
-  })
-  .catch({ call: undefined, expect: 'success', example: undefined })
+export const playQuery = z.object({
+  call: z.guid().optional().catch(undefined),
+  expect: z.enum(EXPECTED_OUTCOMES).catch('success'),
+  example: z.literal('1').optional().catch(undefined),
+})
 
 const given = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (typeof value === 'string' && value.trim() === '' ? undefined : value), schema.optional())

@@ -44,17 +44,13 @@ async function findingsOf(deps: RunDeps, urls: ReadonlySet<string>): Promise<Map
     if (problem !== undefined) findings.set(url, badUrl(problem))
     else byOrigin.set(new URL(url).origin, [...(byOrigin.get(new URL(url).origin) ?? []), url])
   }
-  const firsts = await Promise.all(
-    [...byOrigin.values()].map(async (all) => ({ all, found: await tried(all[0] ?? '') })),
-  )
-  await Promise.all(
-    firsts.flatMap(({ all, found }) =>
-      all.map(async (url, index) => {
-        const result = index === 0 || hasNoConnection(found) ? found : await tried(url)
-        findings.set(url, verdict(new URL(url).href, result))
-      }),
-    ),
-  )
+  const ofOrigin = async ([first = '', ...others]: readonly string[]) => {
+    const found = await tried(first)
+    findings.set(first, verdict(new URL(first).href, found))
+    const again = (url: string) => (hasNoConnection(found) ? found : tried(url))
+    await Promise.all(others.map(async (url) => findings.set(url, verdict(new URL(url).href, await again(url)))))
+  }
+  await Promise.all([...byOrigin.values()].map(ofOrigin))
   return findings
 }
 

@@ -17,10 +17,7 @@ interface CurlCall {
   readonly namesApp: boolean
 }
 
-/**
- * A shell script without secrets: when it runs, openssl signs the call with $CLIENT_SECRET and the current Date
- * (REFERENCE "Signature", rules 1 to 3).
- */
+/** A shell script in which openssl signs with $CLIENT_SECRET and the current Date (REFERENCE "Signature"). */
 export function curlOf({ url, clientId, partnerId, body, encrypted, namesApp }: CurlCall): string {
   const path = parsedUrl(url)?.pathname ?? '/'
   return `: "\${CLIENT_SECRET:?set it to your clientSecret}"

@@ -1,16 +1,13 @@
 import { parsedUrl } from '../../../platform/lib/parsed-url.ts'
 import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
-import { showEntries, type TrafficEntry } from './entry.ts'
+import { keptText, type Message, showEntries, type TrafficEntry } from './entry.ts'
 import { listTraffic } from './list.ts'
-import { keptText } from './text.ts'
 import type { TrafficQuery } from './wire.ts'
 
 /** HAR 1.2, for browsers and HTTP tools; extensions are in fields that begin with `_`. */
 
 const harHead = '{"log":{"version":"1.2","creator":{"name":"Gatehouse","version":"1"},"entries":[\n'
 const harTail = '\n]}}\n'
-
-type Message = Pick<TrafficEntry['request'], 'headers' | 'body'>
 
 const UNKNOWN_SIZE = -1
 const JSON_TYPE = 'application/json'
@@ -106,31 +103,19 @@ async function* entriesOf(deps: NoticeDeps, partnerId: bigint, query: TrafficQue
 }
 
 /** Names as in the headless API; `body` is the text as received, `cut_from` its length if it was cut. */
-export function exportedEntry({
-  kind,
-  id,
-  direction,
-  at,
-  name,
-  orderId,
-  outcome,
-  forged,
-  verdict,
-  cause,
-  cause_ref,
-  ...entry
-}: TrafficEntry) {
-  const { request, response, failure, mistakes, warnings, verified, code, durationMs } = entry
+export function exportedEntry(entry: TrafficEntry) {
+  const { kind, id, direction, at, name, outcome, forged, verdict, verified, cause, cause_ref } = entry
+  const { code, failure, mistakes, warnings, request, response } = entry
   return {
-    ...{ kind, id, direction, at, name, order_id: orderId, outcome: outcome.name, forged, verdict, verified },
+    ...{ kind, id, direction, at, name, order_id: entry.orderId, outcome: outcome.name, forged, verdict, verified },
     ...{ cause, cause_ref },
-    ...{ code, duration_ms: durationMs, failure, mistakes, warnings },
+    ...{ code, duration_ms: entry.durationMs, failure, mistakes, warnings },
     request: { method: request.method, ...messageOf(request), url: request.url },
     response: response && { status: response.status, ...messageOf(response) },
   }
 }
 
-const messageOf = ({ headers, body }: Pick<TrafficEntry['request'], 'headers' | 'body'>) => ({
+const messageOf = ({ headers, body }: Message) => ({
   headers,
   body: body.text,
   cut_from: body.cutFrom,

@@ -2,8 +2,7 @@ import { interfaceNamed } from '../../../ticketing/interfaces/index.ts'
 import { type NoticeDeps, noticeEndpoint } from '../../../ticketing/mtp/index.ts'
 import { isKeptWhole } from '../../../ticketing/mws/index.ts'
 import type { NotReplayable } from '../errors.ts'
-import type { KeptReceived } from './entry-store.ts'
-import type { TrafficSummary } from './store.ts'
+import type { KeptReceived, TrafficRow } from './store.ts'
 
 /**
  * How a call ended, from the seller's point of view. `refused-rightly`: it had to be refused, and was; `not-refused`:
@@ -16,7 +15,7 @@ export interface TrafficOutcome {
   readonly tone: 'good' | 'bad' | 'warning'
 }
 
-type Judged = Pick<TrafficSummary, 'failure' | 'verified' | 'forged' | 'verdict'>
+type Judged = Pick<TrafficRow, 'failure' | 'verified' | 'forged' | 'verdict'>
 
 /** A test step's verdict outranks the failure: the step knows what response to expect. */
 export function outcomeOf({ failure, verified, forged, verdict }: Judged): TrafficOutcome {
@@ -28,22 +27,16 @@ export function outcomeOf({ failure, verified, forged, verdict }: Judged): Traff
 }
 
 /** Whether a warning is shown with the outcome. */
-export const isWarned = ({ warnings, verdict, ...judged }: Judged & Pick<TrafficSummary, 'warnings'>): boolean =>
+export const isWarned = ({ warnings, verdict, ...judged }: Judged & Pick<TrafficRow, 'warnings'>): boolean =>
   warnings.length > 0 || (verdict === 'warning' && outcomeOf({ ...judged, verdict }).tone === 'good')
 
-/**
- * `changes`: it would change something at the partner; `not-verified`: anybody may have sent it; `not-whole`: its bytes
- * were not all stored.
- */
+/** `changes` something at the partner; `not-verified`: anybody may have sent it; `not-whole`: not stored completely. */
 export type ReplayObstacle = NotReplayable['obstacle']
 
 export const obstacleToCall = (name: string): ReplayObstacle | undefined =>
   interfaceNamed(name)?.reads ? undefined : 'changes'
 
-/**
- * A replay counts as correctly signed, so only verified notices can be replayed, and only if they were not cut or
- * masked and are UTF-8.
- */
+/** A replay counts as correctly signed, so the notice must be verified, and stored whole. */
 export function obstacleToNotice(deps: NoticeDeps, kept: KeptReceived): ReplayObstacle | undefined {
   if (noticeEndpoint(deps, kept.path) === undefined) return 'not-a-notice'
   if (!kept.verified) return 'not-verified'
@@ -51,7 +44,10 @@ export function obstacleToNotice(deps: NoticeDeps, kept: KeptReceived): ReplayOb
 }
 
 /** As far as can be told from the list. */
-export const isReplayable = (deps: NoticeDeps, { kind, name, verified, left_out }: TrafficSummary): boolean =>
+export const isReplayable = (
+  deps: NoticeDeps,
+  { kind, name, verified, left_out }: Pick<TrafficRow, 'kind' | 'name' | 'verified' | 'left_out'>,
+): boolean =>
   kind === 'call'
     ? obstacleToCall(name) === undefined
     : verified && left_out === null && noticeEndpoint(deps, name) !== undefined

@@ -8,9 +8,8 @@ import { findNamedOrder } from '../../../ticketing/orders/index.ts'
 import { type CallOptions, callNow, callPartner, type RequestOf } from '../../../ticketing/partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import { NotReplayable, noSuchEntry } from '../errors.ts'
-import { findCall, findReceived, type KeptCall } from './entry-store.ts'
 import { obstacleToCall, obstacleToNotice } from './outcome.ts'
-import type { TrafficKind } from './store.ts'
+import { findCall, findReceived, type KeptCall, type TrafficKind } from './store.ts'
 import type { ReplayedOne, TrafficEntryParams } from './wire.ts'
 
 /** The outcome of a replay, and the entry that shows it. */
@@ -71,10 +70,7 @@ const readRequest = z.object({ value: z.object({ body: z.unknown() }) })
 
 const bodyIn = (request: string): unknown => readRequest.safeParse(parseLossless(Buffer.from(request))).data?.value.body
 
-/**
- * Replays entries one after the other in the given order. Entries that cannot be replayed, or exceed the rate limit, do
- * not stop the others.
- */
+/** One after the other; entries that cannot be replayed, or exceed the rate limit, do not stop the others. */
 export async function replayMany(
   deps: NoticeDeps,
   partnerId: bigint,

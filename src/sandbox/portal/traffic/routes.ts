@@ -6,11 +6,10 @@ import { countUse } from '../../../platform/throttle/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import { NotReplayable, noSuchEntry } from '../errors.ts'
 import { HOME, paramsOf, partnerOf, sendSandboxPage } from '../guard.ts'
-import { showEntry } from './entry.ts'
+import { showEntry, shownIn } from './entry.ts'
 import { EXPORT_FORMATS, exported } from './export.ts'
 import { listTraffic, type TrafficPage } from './list.ts'
 import { replay, replayMany } from './replay.ts'
-import { shownIn } from './text.ts'
 import { trafficTexts } from './texts.ts'
 import { timelineOf } from './timeline.ts'
 import {
@@ -120,20 +119,15 @@ export const trafficRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, 
       return sendEntry(request, reply.code(409), trafficTexts(localeOfRequest(request)).obstacle(error.obstacle))
     }
   })
-}
 
-/** One page per order: calls in both directions, and state changes of the order and its refunds. */
-export const timelineRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
+  // Calls in both directions, and state changes of the order and its refunds.
   app.get('/traffic/orders/:order_id', async (request, reply) => {
     const { order_id } = paramsOf(request, orderParams, noSuchEntry)
     const timeline = await timelineOf(deps, partnerOf(request).partnerId, order_id)
     const shown = { ...timeline, texts: trafficTexts(localeOfRequest(request)) }
     return sendSandboxPage(request, reply, 'sandbox/timeline', shown, { section: 'traffic' })
   })
-}
 
-/** Actions on many entries: exporting the list, and replaying selected entries. */
-export const trafficBulkRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/traffic/export/:format', async (request, reply) => {
     const { format } = paramsOf(request, exportParams, noSuchEntry)
     const { partnerId } = partnerOf(request)

@@ -7,15 +7,12 @@ import { whyNotKept } from '../../../platform/lib/web/body-placeholder.ts'
 import { maskedQuery } from '../../../platform/lib/web/web-url.ts'
 import type { NoticeDeps } from '../../../ticketing/mtp/index.ts'
 import { noSuchEntry } from '../errors.ts'
-import { showEntry, type TrafficEntry } from './entry.ts'
-import { findEntryOwner } from './entry-store.ts'
+import { keptText, showEntry, type TextOf, type TrafficEntry } from './entry.ts'
 import { exportedEntry } from './export.ts'
 import { maskedBody } from './masked-body.ts'
-import { keptText, type TextOf } from './text.ts'
+import { findEntryOwner } from './store.ts'
 
-/**
- * `id` alone or, as in the list, with its kind. With a `reason`, which goes to the audit log, bodies are not masked.
- */
+/** `id` alone or, as in the list, with its kind. `reason`, for the audit log: bodies are then not masked. */
 const shownTraffic = z.strictObject({
   id: z
     .string()
@@ -30,10 +27,7 @@ const withoutPersonalData: TextOf = (text, encrypted, message) => {
   return { ...keptText(shown ?? '', encrypted), ...(shown === undefined ? { unreadable: true } : {}) }
 }
 
-/**
- * An entry as operators see it without giving a reason: bodies, texts from partners, queries of URLs are masked, and there
- * is no script with them.
- */
+/** As operators see it without giving a reason: bodies, partners' texts and queries masked, and no script. */
 export async function showMaskedEntry(
   deps: NoticeDeps,
   partnerId: bigint,
@@ -48,13 +42,8 @@ export async function showMaskedEntry(
   }
 }
 
-export type OneOfTraffic = ReturnType<typeof exportedEntry> & { readonly partner_id: bigint; readonly masked: boolean }
-
-/**
- * A call or notice of any partner with its headers and bodies (at most 64 KiB each), secrets masked. Throws 20007 (404)
- * for an unknown id.
- */
-export const showTraffic = operation(shownTraffic, async (deps: NoticeDeps, { id, reason }): Promise<OneOfTraffic> => {
+/** A call or notice of any partner, secrets masked, bodies cut at 64 KiB. Throws 20007 (404) for an unknown id. */
+export const showTraffic = operation(shownTraffic, async (deps: NoticeDeps, { id, reason }) => {
   const owner = await findEntryOwner(deps.db, id)
   if (!owner) throw noSuchEntry()
   const { partner_id, kind } = owner

@@ -6,7 +6,7 @@ import type { NotReplayable } from '../errors.ts'
 import { detailText, explainMistake, messageName, recordStateText, stepName } from '../texts.ts'
 import type { TrafficEntry } from './entry.ts'
 import type { TrafficOutcome } from './outcome.ts'
-import type { TrafficSummary } from './store.ts'
+import type { TrafficRow } from './store.ts'
 import type { ReplayedOne } from './wire.ts'
 
 /** Why our call was made. */
@@ -42,12 +42,11 @@ export function trafficTexts(locale: Locale, reader: Reader = 'partner') {
       t(`sandbox.traffic.kind_${verified ? kind : isUnsigned ? 'unsigned' : 'unverified'}`),
     outcome: ({ name }: TrafficOutcome): string => t(keyOf('sandbox.traffic.', name)),
     /** Empty for calls that were not forged. */
-    forged: (forged: TrafficSummary['forged']): string =>
-      forged === null ? '' : t(`sandbox.traffic.forged_${forged}`),
+    forged: (forged: TrafficRow['forged']): string => (forged === null ? '' : t(`sandbox.traffic.forged_${forged}`)),
     /** Empty for the partner's own calls. */
-    cause: ({ cause: kind, cause_ref: ref }: Pick<TrafficSummary, 'cause' | 'cause_ref'>): string =>
+    cause: ({ cause: kind, cause_ref: ref }: Pick<TrafficRow, 'cause' | 'cause_ref'>): string =>
       kind === null ? '' : causeText({ kind, ref } as CallCause, t),
-    leftOut: ({ verified, left_out }: Pick<TrafficSummary, 'verified' | 'left_out'>): string =>
+    leftOut: ({ verified, left_out }: Pick<TrafficRow, 'verified' | 'left_out'>): string =>
       t(verified ? 'sandbox.traffic.left_out' : LEFT_OUT_UNVERIFIED[reader], {
         count: left_out?.toLocaleString(locale) ?? '',
       }),

@@ -27,13 +27,9 @@ type Moment =
 
 const MAX_CALLS = 200
 
-/**
- * Oldest first; calls come before state changes of the same time. Throws 20007 (404) if the partner has neither such an
- * order nor calls about it.
- */
+/** Oldest first, calls before state changes of the same time. Throws 20007 (404) without order and calls. */
 export async function timelineOf(deps: NoticeDeps, partnerId: bigint, orderId: bigint) {
-  const search = { by: 'order', value: String(orderId) } as const
-  const found = await trafficAbout(deps, partnerId, search, MAX_CALLS + 1)
+  const found = await trafficAbout(deps, partnerId, orderId, MAX_CALLS + 1)
   const lines = found.slice(0, MAX_CALLS)
   const story = await storyOf(deps, partnerId, orderId)
   if (!story && lines.length === 0) throw noSuchEntry()
@@ -52,7 +48,7 @@ export async function timelineOf(deps: NoticeDeps, partnerId: bigint, orderId: b
   const byId = new Map(lines.map((line) => [line.id, line]))
   const states = (story?.history ?? []).flatMap((row) => stateIn(row, byId))
   const moments = [...calls, ...states].sort((one, other) => one.at.getTime() - other.at.getTime())
-  return { orderId: search.value, moments, isCut: found.length > MAX_CALLS }
+  return { orderId: String(orderId), moments, isCut: found.length > MAX_CALLS }
 }
 
 /** Undefined if the order does not exist or is another partner's. */

@@ -9,7 +9,7 @@ const cursor = z
   .string()
   .transform((text): Cursor | undefined => {
     const [, at = '', id = ''] = CURSOR.exec(text) ?? []
-    return z.guid().safeParse(id).success ? { at: fromEpochMilliseconds(Number(at)).toISOString(), id } : undefined
+    return z.guid().safeParse(id).success ? [fromEpochMilliseconds(Number(at)).toISOString(), id] : undefined
   })
   .optional()
   .catch(undefined)
@@ -45,15 +45,6 @@ export const trafficQuery = z
     chosen: z.literal('wrongly').optional().catch(undefined),
     before: cursor,
     after: cursor,
-  })
-  .catch({
-    direction: undefined,
-    outcome: undefined,
-    by: undefined,
-    value: undefined,
-    chosen: undefined,
-    before: undefined,
-    after: undefined,
   })
   .transform((query) => ({ ...query, search: searchOf(query) }))
 export type TrafficQuery = z.output<typeof trafficQuery>
@@ -92,9 +83,7 @@ const replayedOne = z
   .pipe(trafficEntryParams.extend({ outcome: replayedOutcome }))
 /** The outcome of one of several replays, and the resulting entry, or the original if there is none. */
 export type ReplayedOne = z.output<typeof replayedOne>
-export const replayedManyQuery = z.object({ one: listed(replayedOne).catch([]) }).catch({ one: [] })
+export const replayedManyQuery = z.object({ one: listed(replayedOne).catch([]) })
 
 /** The outcome of a replay, shown on the page of its entry. */
-export const replayedQuery = z
-  .object({ replayed: z.enum(REPLAYED).optional().catch(undefined) })
-  .catch({ replayed: undefined })
+export const replayedQuery = z.object({ replayed: z.enum(REPLAYED).optional().catch(undefined) })

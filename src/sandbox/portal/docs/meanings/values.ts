@@ -4,10 +4,7 @@ import { NOTICES } from '../notices.ts'
 /** What a field means, and a value for the example; objects with fields need none. */
 export type Meaning = readonly [en: string, zh: string, example?: unknown]
 
-/**
- * By name, or by the end of an anchor (`voucherList.status`, `order-close.request.body.closeType`) if the name is
- * ambiguous.
- */
+/** By name, or if that is ambiguous by the end of an anchor (`voucherList.status`). */
 export type Meanings = Readonly<Record<string, Meaning>>
 
 /** By value. */

@@ -4,9 +4,7 @@ import { textsFor } from '../../../platform/lib/web/page.ts'
 import { listRuns, type RunDeps, type RunProgress } from '../../certification/index.ts'
 import { partnerOf, sendSandboxPage } from '../guard.ts'
 import { type SellerProgress, type SellerState, sellerProgress } from '../seller-progress.ts'
-import { functionsRoutes } from './functions-routes.ts'
 import { shownChoice } from './run-parts.ts'
-import { runRoutes, streamRoutes } from './run-routes.ts'
 import { historyQuery } from './wire.ts'
 
 const STAGES = ['signature', 'functions', 'steps', 'acceptance'] as const
@@ -50,45 +48,30 @@ function acceptedText(
   return { text, at: accepted.passed_at.toISOString() }
 }
 
-function pastRun(progress: RunProgress, t: Translate) {
-  const { run, passed, steps, state } = progress
-  return {
-    number: run.number,
-    href: `/sandbox/run/${run.run_id}`,
-    startedAt: run.created_at.toISOString(),
-    passed,
-    steps,
-    isPassed: state === 'accepted',
-    choice: shownChoice(run.choice, run.created_at, t),
-    ...stateOf(progress, t),
-  }
-}
+const pastRun = (progress: RunProgress, t: Translate) => ({
+  ...progress.run,
+  ...{ passed: progress.passed, steps: progress.steps, href: `/sandbox/run/${progress.run.run_id}` },
+  choice: shownChoice(progress.run.choice, progress.run.created_at, t),
+  ...stateOf(progress, t),
+})
 
 /** The run's state in words; a line feed marks the place of `at`. */
 function stateOf({ run, state }: RunProgress, t: Translate) {
   const { passed_at, superseded_at } = run
   switch (state) {
     case 'accepted':
-      return { tone: 'good', word: t('sandbox.history.passed', { at: '\n' }), at: passed_at?.toISOString() ?? null }
+      return { tone: 'good', word: t('sandbox.history.passed', { at: '\n' }), at: passed_at }
     case 'replaced':
-      return { tone: 'plain', word: t('sandbox.history.over', { at: '\n' }), at: superseded_at?.toISOString() ?? null }
+      return { tone: 'plain', word: t('sandbox.history.over', { at: '\n' }), at: superseded_at }
     default:
       return { tone: 'plain', word: t('sandbox.history.present'), at: null }
   }
 }
 
-/** The pages of the test run, for signed-in partners. */
-export const runPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
-  await app.register(overviewRoutes, { deps })
-  await app.register(functionsRoutes, { deps })
-  await app.register(runRoutes, { deps })
-  await app.register(streamRoutes, { deps })
-}
-
 const RUNS_SHOWN = 100
 
 /** The sandbox's home, and the history of its runs. */
-const overviewRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
+export const overviewRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   app.get('/', async (request, reply) => {
     const page = homeOf(await sellerProgress(deps, partnerOf(request).partnerId), textsFor(request))
     return sendSandboxPage(request, reply, 'sandbox/home', { page })

@@ -6,7 +6,7 @@ import {
   disableOperator,
   endConsoleSession,
   enrolTotp,
-  findOperatorSession,
+  findConsoleSession,
   OperatorSignInRefused,
   renewRecoveryCodes,
   resetTotp,
@@ -30,7 +30,7 @@ const address = '192.0.2.1'
 const codeOf = (secret: string) => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
 const signIn = (name: string, code = '', changes: object = {}) =>
   signInOperator(world.deps, { name, password: PASSWORD, code, address, ...changes })
-const found = async (cookie: string) => findOperatorSession(world.deps, cookie)
+const found = async (cookie: string) => findConsoleSession(world.deps, cookie)
 const sessionOf = async (cookie: string) => {
   const session = await found(cookie)
   if (!session) throw new Error('no session')

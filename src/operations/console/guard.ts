@@ -93,18 +93,16 @@ export function rolesOnly(operation: string): onRequestAsyncHookHandler {
   return (request) => request.server.requireRole(request, needed, operation)
 }
 
-export interface ConsolePageOptions extends PageOptions {
-  /** The current section in the navigation. */
-  readonly section?: string
-}
-
-/** Renders a view in `/console/layout`; once signed in, with the navigation for the operator's role. */
+/**
+ * Renders a view in `/console/layout`; once signed in, with the navigation for the operator's role, where `section` is
+ * the current one.
+ */
 export function sendConsolePage(
   request: FastifyRequest,
   reply: FastifyReply,
   view: string,
   data: object,
-  { section = '', ...options }: ConsolePageOptions = {},
+  { section = '', ...options }: PageOptions & { readonly section?: string } = {},
 ): Promise<FastifyReply> {
   const t = textsFor(request)
   const operator = request.consoleOperator

@@ -12,7 +12,7 @@ import { chartsOf, spanLinks, spanOf, worstOf } from './history.ts'
 import type { Cell, Fact, PageContext } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import { perform } from './placed.ts'
-import { at, count, hrefOf, link, text, withTime } from './texts.ts'
+import { at, count, fact, hrefOf, link, text, withTime } from './texts.ts'
 
 /** What needs attention: decisions, jobs, partners that do not answer, expiring certificates, and who fails most. */
 
@@ -43,33 +43,19 @@ export async function homePage(context: PageContext, gather: GatherMetrics) {
     cells.length > 0 ? cells : [{ text: t('console.home.none'), tone: 'good' }]
   const facts: Fact[] = [
     ...decisions.flat(),
-    {
-      name: t('console.home.database'),
-      cells: [{ text: t('console.home.answers'), tone: 'good' }],
-    },
-    {
-      name: t('console.home.waiting'),
-      cells: [
-        jobsLink('', jobs.waiting + jobs.running),
-        ...(jobs.oldest_due ? [oldest(jobs.oldest_due, isBehind, t)] : []),
-      ],
-    },
-    {
-      name: t('console.home.failed_jobs'),
-      cells: [{ ...jobsLink('?failed=true', jobs.failed), tone: jobs.failed > 0 ? 'bad' : 'good' }],
-    },
-    {
-      name: t('console.home.breakers'),
-      cells: orNone(waiting),
-    },
-    {
-      name: t('console.home.certificates'),
-      cells: orNone(certificates),
-    },
-    {
-      name: t('console.home.sign_ins'),
-      cells: refused,
-    },
+    fact(t('console.home.database'), { text: t('console.home.answers'), tone: 'good' }),
+    fact(
+      t('console.home.waiting'),
+      jobsLink('', jobs.waiting + jobs.running),
+      ...(jobs.oldest_due ? [oldest(jobs.oldest_due, isBehind, t)] : []),
+    ),
+    fact(t('console.home.failed_jobs'), {
+      ...jobsLink('?failed=true', jobs.failed),
+      tone: jobs.failed > 0 ? 'bad' : 'good',
+    }),
+    fact(t('console.home.breakers'), ...orNone(waiting)),
+    fact(t('console.home.certificates'), ...orNone(certificates)),
+    fact(t('console.home.sign_ins'), ...refused),
   ]
   const spans = spanLinks(span, context)
   return { facts, spans, charts, worst, isFirst: deps.actor?.name === ADMIN_TOKEN_NAME }
@@ -92,13 +78,11 @@ async function waitingIn({ list, since }: (typeof DECISIONS)[number], context: P
   const [first] = rows.map((row) => row[since])
   const many = `${count(rows.length)}${output.next ? '+' : ''}`
   return [
-    {
-      name: t(`action.${action.id}`),
-      cells: [
-        { ...link(many, hrefOf([partsOf(list).path])), tone: rows.length > 0 ? 'warn' : 'good' },
-        ...(first instanceof Date ? [withTime(t('console.home.since', { since: '\n' }), first)] : []),
-      ],
-    },
+    fact(
+      t(`action.${action.id}`),
+      { ...link(many, hrefOf([partsOf(list).path])), tone: rows.length > 0 ? 'warn' : 'good' },
+      ...(first instanceof Date ? [withTime(t('console.home.since', { since: '\n' }), first)] : []),
+    ),
   ]
 }
 
@@ -132,9 +116,8 @@ async function openBreakers(context: PageContext): Promise<Cell[]> {
   const { breakers } = await listBreakers(context.deps, { limit: MAX_NAMED + 1 })
   const ids = breakers.map(({ partner_id }) => partner_id)
   const partners = await partnersById(context.deps, ids)
-  const cells = ids.map((id): Cell => {
-    return { ...link(partners.get(id)?.name ?? String(id), at('partners', String(id))), tone: 'bad' }
-  })
+  const nameOf = (id: bigint) => partners.get(id)?.name ?? String(id)
+  const cells = ids.map((id): Cell => ({ ...link(nameOf(id), at('partners', String(id))), tone: 'bad' }))
   return withRest(cells, at('partners', 'breakers'), context)
 }
 
@@ -154,12 +137,10 @@ async function endingCertificates(context: PageContext): Promise<Cell[]> {
     if (!partner) return []
     const origins = [partner.base_url, ...Object.values(partner.interface_urls)].map(originOf)
     if (!origins.includes(origin)) return []
-    const values = { partner: partner.name, origin, ends: '\n' }
-    const shown =
-      ends_at < now ? t('console.home.certificate_ended', values) : t('console.home.certificate_ends', values)
-    return [
-      { ...withTime(shown, ends_at), href: at('partners', String(partner_id)), tone: ends_at < now ? 'bad' : 'warn' },
-    ]
+    const isOver = ends_at < now
+    const key = isOver ? 'console.home.certificate_ended' : 'console.home.certificate_ends'
+    const shown = withTime(t(key, { partner: partner.name, origin, ends: '\n' }), ends_at)
+    return [{ ...shown, href: at('partners', String(partner_id)), tone: isOver ? 'bad' : 'warn' }]
   })
   return withRest(cells, `${at('partners', 'certificates')}?within_days=30`, context)
 }

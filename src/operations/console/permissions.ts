@@ -1,18 +1,13 @@
 /** Each page and form requires the role of an operation: one of the admin API, or one that only the console has. */
 
 import { allows, type Role } from '../../platform/lib/web/admin-auth.ts'
-import { PERMISSIONS } from '../actions/index.ts'
+import { ROUTE_ROLES } from '../actions/index.ts'
 
 export const PERSONAL_DATA = 'unmasked personal data'
 
-const NEEDED: ReadonlyMap<string, Role> = new Map([
-  ...PERMISSIONS.flatMap(({ route, role }) => (route === undefined ? [] : [[route, role] as const])),
-  [PERSONAL_DATA, 'support'],
-])
-
 /** The role required for an operation such as `POST /apps/:app_key/suspend`; throws for an unknown one. */
 export function roleFor(operation: string): Role {
-  const needed = NEEDED.get(operation)
+  const needed = operation === PERSONAL_DATA ? 'support' : ROUTE_ROLES.get(operation.replace(' ', ' /admin/v1'))
   if (!needed) throw new Error(`no permission is declared for ${operation}`)
   return needed
 }

@@ -1,5 +1,5 @@
 import { isBigint } from '../../platform/db/page.ts'
-import { type PageAddress, partsOf } from '../../platform/lib/action.ts'
+import { namesIn, partsOf } from '../../platform/lib/action.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
@@ -8,7 +8,7 @@ import { type Explained, explain } from '../explain/index.ts'
 import { tableOf } from './action-values.ts'
 import type { Cell, PageContext, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
-import { mayGive, perform } from './placed.ts'
+import { addressOf, mayGive, perform } from './placed.ts'
 import { EXPLAIN, knownRequest } from './sections/requests.ts'
 import { at, hrefOf, link } from './texts.ts'
 
@@ -17,26 +17,29 @@ import { at, hrefOf, link } from './texts.ts'
  * `gatehouse explain` knows, and can search by a passport, a person's name, a phone number or the beginning of a token.
  */
 
-export interface Found {
-  readonly query: string
-  /** Set if exactly one page matches. */
-  readonly href?: string
-  readonly found: readonly { readonly kind: string; readonly link: Cell }[]
-  readonly tables: readonly Table[]
+interface Found {
+  readonly kind: string
+  readonly link: Cell
 }
 
 const MAX_FOUND = 5
 const MAX_LENGTH = 128
 
-type Finder = (context: PageContext, query: string) => Promise<readonly { kind: string; link: Cell }[]>
+type Finder = (context: PageContext, query: string) => Promise<readonly Found[]>
 
-interface ById {
-  readonly record: string
-  readonly kind: string
-  /** The record's key in the query; undefined if the query cannot be one. */
-  readonly keys: (query: string) => Values | undefined
-  readonly page: string
+/** A kind of record: the text that names it, its action, and the address of a record's page. */
+const kindOf = (text: string, route: string) => {
+  const action = actionOf(route)
+  const { path } = partsOf(route)
+  const { page = { path, about: namesIn(path) } } = action
+  return { text, action, addressOf: (record: Values) => addressOf(page, page.path, record) }
 }
+type Kind = ReturnType<typeof kindOf>
+
+const ORDER = kindOf('console.search.order', 'GET /orders/:order_id')
+const PARTNER = kindOf('console.search.partner', 'GET /partners/:partner_id')
+const APP = kindOf('console.search.app', 'GET /apps/:app_key')
+const USER = kindOf('console.search.user', 'GET /users/:cid/:user_id')
 
 const numbered =
   (name: string) =>
@@ -48,84 +51,29 @@ function userKeys(query: string): Values | undefined {
   return user_id === undefined ? undefined : { cid: Number(cid), user_id }
 }
 
-/** Records found by their id, as lists and the audit log show it. */
-const BY_ID: readonly ById[] = [
-  {
-    record: 'GET /orders/:order_id',
-    kind: 'console.search.order',
-    keys: numbered('order_id'),
-    page: '/orders/:order_id',
-  },
-  {
-    record: 'GET /partners/:partner_id',
-    kind: 'console.search.partner',
-    keys: numbered('partner_id'),
-    page: '/partners/:partner_id',
-  },
-  { record: 'GET /users/:cid/:user_id', kind: 'console.search.user', keys: userKeys, page: '/users/user' },
-]
-
-const finderById = ({ record, kind, keys, page }: ById): Finder => {
-  const action = actionOf(record)
-  return async (context, query) => {
-    const found = keys(query)
-    if (!found) return []
-    await perform(action, context, found)
-    return [{ kind: context.t(kind), link: link(query, hrefOf([page, found])) }]
+/** Finds a record by its id, as lists and the audit log show it. `keysIn`: undefined if the query cannot be an id. */
+const byId =
+  ({ text, action, addressOf }: Kind, keysIn: (query: string) => Values | undefined): Finder =>
+  async (context, query) => {
+    const keys = keysIn(query)
+    if (!keys) return []
+    await perform(action, context, keys)
+    return [{ kind: context.t(text), link: link(query, addressOf(keys)) }]
   }
-}
 
-interface Known {
-  readonly list: string
-  /** Fields that are searched by prefix. */
-  readonly by: readonly string[]
-  readonly kind: string
-  readonly name: (row: Values) => unknown
-  readonly page: (row: Values) => PageAddress
-}
-
-/** Lists that are searched through their own filters. */
-const KNOWN: readonly Known[] = [
-  {
-    list: 'GET /orders',
-    by: ['partner_order_id'],
-    kind: 'console.search.order',
-    name: ({ order_id, partner_order_id }) => `${order_id} (${partner_order_id})`,
-    page: ({ order_id }) => ['/orders/:order_id', { order_id }],
-  },
-  {
-    list: 'GET /partners',
-    by: ['client_id', 'name'],
-    kind: 'console.search.partner',
-    name: ({ name, client_id }) => `${name} (${client_id})`,
-    page: ({ partner_id }) => ['/partners/:partner_id', { partner_id }],
-  },
-  {
-    list: 'GET /apps',
-    by: ['app_key', 'name'],
-    kind: 'console.search.app',
-    name: ({ name, app_key }) => `${name} (${app_key})`,
-    page: ({ app_key }) => ['/apps/:app_key', { app_key }],
-  },
-  {
-    list: 'GET /users',
-    by: ['passport', 'name'],
-    kind: 'console.search.user',
-    name: ({ passport }) => passport,
-    page: ({ cid, user_id }) => ['/users/user', { cid, user_id }],
-  },
-]
-
-/** Skips fields that the role may not filter by: whether a person of a certain name exists is personal data. */
-const finderOf = ({ list, kind, name, page }: Known, field: string): Finder => {
-  const action = actionOf(list)
+/**
+ * Finds records by the beginning of a field, through the filter of their list. Skips fields that the role may not filter
+ * by: whether a person of a certain name exists is personal data.
+ */
+const byField = ({ text, addressOf }: Kind, route: string, nameOf: (row: Values) => unknown, field: string): Finder => {
+  const list = actionOf(route)
   return async (context, query) => {
-    if (!mayGive(action, field, context.role)) return []
+    if (!mayGive(list, field, context.role)) return []
     const { t } = context
-    const output = await perform(action, context, { [field]: query, limit: MAX_FOUND })
-    const found = rowsIn(output, action.list?.rows ?? '').map((row) => link(String(name(row)), hrefOf(page(row))))
-    const all = link(t('console.search.all'), hrefOf([partsOf(list).path, { [field]: query }]))
-    return [...found, ...(output.next ? [all] : [])].map((link) => ({ kind: t(kind), link }))
+    const output = await perform(list, context, { [field]: query, limit: MAX_FOUND })
+    const found = rowsIn(output, list.list?.rows ?? '').map((row) => link(String(nameOf(row)), addressOf(row)))
+    const all = link(t('console.search.all'), hrefOf([partsOf(route).path, { [field]: query }]))
+    return [...found, ...(output.next ? [all] : [])].map((link) => ({ kind: t(text), link }))
   }
 }
 
@@ -134,16 +82,29 @@ const request: Finder = async (context, query) => {
   return [{ kind: context.t('console.search.request'), link: link(query, at('requests', query)) }]
 }
 
+const partnerName = ({ name, client_id }: Values) => `${name} (${client_id})`
+const appName = ({ name, app_key }: Values) => `${name} (${app_key})`
+const orderName = ({ order_id, partner_order_id }: Values) => `${order_id} (${partner_order_id})`
+const passport = ({ passport }: Values) => passport
+
 const ALL: readonly Finder[] = [
   request,
-  ...BY_ID.map(finderById),
-  ...KNOWN.flatMap((known) => known.by.map((field) => finderOf(known, field))),
+  byId(ORDER, numbered('order_id')),
+  byId(PARTNER, numbered('partner_id')),
+  byId(USER, userKeys),
+  byField(ORDER, 'GET /orders', orderName, 'partner_order_id'),
+  byField(PARTNER, 'GET /partners', partnerName, 'client_id'),
+  byField(PARTNER, 'GET /partners', partnerName, 'name'),
+  byField(APP, 'GET /apps', appName, 'app_key'),
+  byField(APP, 'GET /apps', appName, 'name'),
+  byField(USER, 'GET /users', passport, 'passport'),
+  byField(USER, 'GET /users', passport, 'name'),
 ]
 
 /** Finds at most five of each kind, by prefix; the rest is in the kind's list. */
-export async function searchFor(context: PageContext): Promise<Found> {
+export async function searchFor(context: PageContext) {
   const query = cutTo(context.fields.q ?? '', MAX_LENGTH)
-  if (query === '') return { query, found: [], tables: [] }
+  if (query === '') return { query, found: [], tables: [], href: undefined }
   const [explained, ...byKind] = await Promise.all([
     explainedFor(context, query),
     ...ALL.map((find) => foundOr(find(context, query), [])),
@@ -154,7 +115,8 @@ export async function searchFor(context: PageContext): Promise<Found> {
   const tables = tablesOf(explained, context)
   const [only, ...others] = found
   const isOnly = others.length === 0 && tables.length === 0
-  return { query, found, tables, ...(only?.link.href && isOnly ? { href: only.link.href } : {}) }
+  /** `href`: set if exactly one page matches. */
+  return { query, found, tables, href: isOnly ? only?.link.href : undefined }
 }
 
 /** Skipped for request ids, whose own page shows the same. */
@@ -165,51 +127,33 @@ async function explainedFor({ deps, role }: PageContext, query: string): Promise
 
 const people = ({ people = [] }: Explained, { t }: PageContext) =>
   people.map(({ cid, user_id }) => ({
-    kind: t('console.search.user'),
-    link: link(`${cid}/${user_id}`, hrefOf(['/users/user', { cid, user_id }])),
+    kind: t(USER.text),
+    link: link(`${cid}/${user_id}`, USER.addressOf({ cid, user_id })),
   }))
 
 function tablesOf({ token, app, partner, people = [] }: Explained, context: PageContext): Table[] {
   const { t } = context
-  const table = (
-    part: string,
-    rows: readonly object[],
-    shown: { title: string; none: string; at?: string },
-  ): Table => ({
-    ...tableOf(EXPLAIN, EXPLAIN.parts?.[part] ?? [], rows as Values[], context),
-    ...shown,
-  })
-  const refusals = (of: string, rows: readonly object[]): Table =>
-    table('refusals', rows, { title: t('console.explain.refusals', { of }), none: t('console.explain.no_refusals') })
-  return [
-    ...(token
-      ? [
-          table('issued', token.issued, {
-            title: t('console.explain.token_of', {
-              begins: token.begins,
-              kind: t(TOKEN_KINDS[token.kind] ?? token.kind),
-              ends: '\n',
-            }),
-            at: token.expires_at.toISOString(),
-            none: t('console.explain.token_unknown'),
-          }),
-          refusals(token.begins, token.refusals),
-        ]
-      : []),
-    ...(app ? [refusals(app.app_key, app.refusals)] : []),
-    ...(partner
-      ? [
-          table('rejected_calls', partner.rejected_calls, {
-            title: t('console.explain.rejected', { of: partner.client_id }),
-            none: t('console.explain.no_rejected'),
-          }),
-        ]
-      : []),
+  const tables: Table[] = []
+  const add = (part: string, rows: readonly object[], shown: Pick<Table, 'title' | 'none' | 'at'>) =>
+    tables.push({ ...tableOf(EXPLAIN, EXPLAIN.parts?.[part] ?? [], rows as Values[], context), ...shown })
+  const addRefusals = (of: string, rows: readonly object[]) =>
+    add('refusals', rows, { title: t('console.explain.refusals', { of }), none: t('console.explain.no_refusals') })
+  if (token) {
+    const { begins, kind, expires_at: ends, issued, refusals } = token
+    const title = t('console.explain.token_of', { begins, kind: t(TOKEN_KINDS[kind] ?? kind), ends: '\n' })
+    add('issued', issued, { title, at: ends.toISOString(), none: t('console.explain.token_unknown') })
+    addRefusals(begins, refusals)
+  }
+  if (app) addRefusals(app.app_key, app.refusals)
+  if (partner) {
+    const title = t('console.explain.rejected', { of: partner.client_id })
+    add('rejected_calls', partner.rejected_calls, { title, none: t('console.explain.no_rejected') })
+  }
+  for (const { cid, user_id, refusals } of people) {
     // Only where there are some: otherwise the search leads straight to the person's page.
-    ...people.flatMap(({ cid, user_id, refusals: rows }) =>
-      rows.length > 0 ? [refusals(`${cid}/${user_id}`, rows)] : [],
-    ),
-  ]
+    if (refusals.length > 0) addRefusals(`${cid}/${user_id}`, refusals)
+  }
+  return tables
 }
 
 const TOKEN_KINDS: Readonly<Record<string, string>> = {

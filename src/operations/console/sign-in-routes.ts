@@ -12,10 +12,8 @@ import {
   confirmTotp,
   endConsoleSession,
   enrolTotp,
-  findOperatorSession,
   OperatorSignInRefused,
   renewRecoveryCodes,
-  type SignedInOperator,
   showOperator,
   signInOperator,
   signInWithAdminToken,
@@ -86,7 +84,7 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     try {
       const { session, pending } =
         'token' in form.data
-          ? { session: await signInWithAdminToken(acting, { ...attempt, token: form.data.token }), pending: false }
+          ? await signInWithAdminToken(acting, { ...attempt, token: form.data.token })
           : await signInOperator(acting, { ...attempt, ...form.data })
       await endConsoleSession(acting, formerSession) // of either kind: a planted session must not outlive this
       cookie.set(reply, session)
@@ -122,12 +120,6 @@ function refuse({ clock }: Deps, error: unknown, request: FastifyRequest, reply:
 const sendRecoveryCodes = (request: FastifyRequest, reply: FastifyReply, codes: readonly string[]) =>
   sendConsolePage(request, reply, 'console/recovery-codes', { codes }, { scripts: true })
 
-async function operatorOf(deps: Deps, cookie: string | undefined): Promise<SignedInOperator> {
-  const session = await findOperatorSession(deps, cookie)
-  if (!session) throw new OperatorSignInRefused()
-  return session
-}
-
 /** Adds an authenticator for an operator without one; it is in force once one of its codes was entered. */
 export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const cookie = consoleCookie(deps.config)
@@ -135,17 +127,16 @@ export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
     const shown = { made: null, picture: null, begun: false, alert: '', mark: formMark(deps, whoIs(request)), ...page }
     return sendConsolePage(request, reply, 'console/authenticator', shown)
   }
-  const pendingOperator = (request: FastifyRequest) => operatorOf(deps, cookie.read(request))
 
   app.get('/authenticator', (request, reply) => send(request, reply, {}))
 
   app.post('/authenticator', async (request, reply) => {
     try {
-      const made = await enrolTotp(deps, await pendingOperator(request))
+      const made = await enrolTotp(deps, whoIs(request))
       return await send(request, reply, { begun: true, made, picture: qrPicture(made.url) })
     } catch (error) {
       if (!(error instanceof OperatorSignInRefused)) throw error
-      return seeOther(reply, AUTHENTICATOR) // the session has ended meanwhile, so this leads to the sign-in
+      return seeOther(reply, AUTHENTICATOR) // there is one meanwhile, which ended the session: leads to the sign-in
     }
   })
 
@@ -153,7 +144,7 @@ export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
     const code = codeForm.parse(request.body).code
     try {
       const acting = onBehalfOf(deps, request)
-      const made = await confirmTotp(acting, await pendingOperator(request), { code, address: request.ip })
+      const made = await confirmTotp(acting, whoIs(request), { code, address: request.ip })
       cookie.set(reply, made.session)
       return await sendRecoveryCodes(request, reply, made.codes)
     } catch (error) {
@@ -165,10 +156,13 @@ export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
 
 /** Shows a signed-in operator how many recovery codes are left, and replaces them. */
 export const ownSignInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const cookie = consoleCookie(deps.config)
-  async function send(request: FastifyRequest, reply: FastifyReply, alert = '') {
+  const withAuthenticator = (request: FastifyRequest) => {
     const operator = whoIs(request)
-    if (operator.name === ADMIN_TOKEN_NAME) throw noSuchPath() // it has no authenticator
+    if (operator.name === ADMIN_TOKEN_NAME) throw noSuchPath()
+    return operator
+  }
+  async function send(request: FastifyRequest, reply: FastifyReply, alert = '') {
+    const operator = withAuthenticator(request)
     const { recovery_codes } = await showOperator(deps, { name: operator.name })
     const shown = { left: String(recovery_codes), alert, mark: formMark(deps, operator) }
     return sendConsolePage(request, reply, 'console/own-sign-in', shown, { query: '' })
@@ -177,9 +171,9 @@ export const ownSignInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   app.get('/own-sign-in', (request, reply) => send(request, reply))
 
   app.post('/own-sign-in', async (request, reply) => {
+    const operator = withAuthenticator(request)
     const { code } = codeForm.parse(request.body)
     try {
-      const operator = await operatorOf(deps, cookie.read(request))
       const codes = await renewRecoveryCodes(onBehalfOf(deps, request), operator, { code, address: request.ip })
       return await sendRecoveryCodes(request, reply, codes)
     } catch (error) {

@@ -3,7 +3,7 @@ import { MEMBER_ROLES } from '../../platform/lib/member.ts'
 import { ROLES, type Role } from '../../platform/lib/web/admin-auth.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { CONTACT_ROLES } from '../../ticketing/partners/index.ts'
-import type { Cell } from './page-model.ts'
+import type { Cell, Fact } from './page-model.ts'
 
 export const roleText = (role: Role, t: Translate): string => t(`console.role.${role}`)
 
@@ -40,6 +40,7 @@ export const titled = (what: string, name: string, t: Translate): string =>
 export const text = (value: string): Cell => ({ text: value })
 export const code = (value: string): Cell => ({ text: value, isCode: true })
 export const link = (value: string, href: string): Cell => ({ text: value, href })
+export const fact = (name: string, ...cells: readonly Cell[]): Fact => ({ name, cells })
 
 /** A sentence with a time; a line feed is its placeholder. */
 export const withTime = (sentence: string, at: Date): Cell => ({ text: sentence, moments: [at.toISOString()] })

@@ -4,15 +4,20 @@ import type { Config } from '../../platform/config/index.ts'
 import { DEMO_ADMIN_TOKEN } from '../../platform/config/problems.ts'
 import { withShareOf } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
+import { PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { allows, type Operator, operatorOf, type Role } from '../../platform/lib/web/admin-auth.ts'
 import { cameByProxy, normalAddress } from '../../platform/lib/web/caller-address.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { noSuchPath, tooManyRequests } from '../../platform/lib/web/rescode.ts'
 import { isLoopbackHost, namesThisMachine } from '../../platform/lib/web/web-url.ts'
 import { limitPages, networkOf } from '../../platform/throttle/index.ts'
-import { bearerOf, findOperator } from './bearer.ts'
 import { readCommandToken } from './command-token.ts'
 import { foreignHost, RoleNeeded, wrongBearer } from './errors.ts'
+import { TOUCH_EVERY_S } from './session.ts'
+import { findToken, touchToken } from './token-store.ts'
+import { ADMIN_TOKEN_NAME } from './wire.ts'
 
 const MINUTE_S = 60
 /** Wrong tokens per network and minute before it has to wait; a valid token is accepted even then. */
@@ -60,6 +65,30 @@ export function registerOperators(
   )
 }
 
+/** The bearer token of an Authorization header, if it has one. */
+const bearerOf = (authorization = ''): string | undefined => /^Bearer +(\S+) *$/i.exec(authorization)?.[1]
+
+const isAdminToken = ({ ADMIN_TOKEN }: Pick<Config, 'ADMIN_TOKEN'>, bearer: string | undefined): boolean =>
+  bearer !== undefined && ADMIN_TOKEN !== undefined && equalSecrets(bearer, ADMIN_TOKEN)
+
+/** Whether an Authorization header carries ADMIN_TOKEN; needs no database. */
+export const hasAdminToken = (config: Pick<Config, 'ADMIN_TOKEN'>, authorization: string | undefined): boolean =>
+  isAdminToken(config, bearerOf(authorization))
+
+/** The operator of a bearer token, which may also be ADMIN_TOKEN. A forged token costs no statement. */
+async function findOperator({ config, db, keys, clock }: Deps, bearer: string): Promise<Operator | undefined> {
+  if (isAdminToken(config, bearer)) return { name: ADMIN_TOKEN_NAME, role: 'admin' }
+  const now = clock.now()
+  const token = parseToken(keys, PREFIX.operatorToken, bearer)
+  if (!token || token.expiresAt <= now) return undefined
+  const held = await findToken(db, token.hash, now)
+  if (!held) return undefined
+  const { name, operatorRole, tokenRole, lastUsedAt } = held
+  const stale = addSeconds(now, -TOUCH_EVERY_S)
+  if (lastUsedAt === null || lastUsedAt < stale) await touchToken(db, token.hash, now, stale)
+  return { name, role: allows(operatorRole, tokenRole) ? tokenRole : operatorRole } // the lower one
+}
+
 /** Whether both ends of the connection are on this machine, and it is no proxy that speaks for others. */
 function isOfThisMachine({ raw, headers }: Pick<FastifyRequest, 'raw' | 'headers'>): boolean {
   const { remoteAddress = '', localAddress } = raw.socket
@@ -99,14 +128,9 @@ async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | u
       detail: { role, needed: needed ?? null },
     })
   }
+  const line = { level: 'warn', kind: `operator refused ${operation}`, message: 'an operator was refused' } as const
   const fields = () => ({ operator: name, role, needed, route: operation })
-  const line = {
-    level: 'warn',
-    kind: `operator refused ${operation}`,
-    message: 'an operator was refused',
-    fields,
-  } as const
-  request.server.sampledLog.write(line, request.log)
+  request.server.sampledLog.write({ ...line, fields }, request.log)
   throw new RoleNeeded(operation, needed ?? 'admin', role)
 }
 

@@ -1,10 +1,8 @@
 /** The operators of the service: roles, tokens and sign-in. */
 
-export { endConsoleSession, findConsoleSession, signInWithAdminToken } from './admin-token-session.ts'
-export { hasAdminToken } from './bearer.ts'
 export { issueCommandToken } from './command-token.ts'
 export { OperatorSignInRefused, RoleNeeded } from './errors.ts'
-export { type IsForOperators, registerOperators } from './guard.ts'
+export { hasAdminToken, type IsForOperators, registerOperators } from './guard.ts'
 export {
   createFirstOperator,
   createOperator,
@@ -15,8 +13,8 @@ export {
   showOperator,
 } from './manage.ts'
 export { OPERATOR_ACTIONS } from './operator.ts'
-export { type ConsoleOperator, findOperatorSession, type SignedInOperator } from './session.ts'
-export { setOperatorPassword, signInOperator } from './sign-in.ts'
+export { type ConsoleOperator, endConsoleSession, findConsoleSession } from './session.ts'
+export { setOperatorPassword, signInOperator, signInWithAdminToken } from './sign-in.ts'
 export { lastTokenExpiry, OPERATOR_RETENTION } from './token-store.ts'
 export { confirmTotp, enrolTotp, OPERATORS_SEALED, renewRecoveryCodes, resetTotp } from './totp.ts'
 export { ADMIN_TOKEN_NAME, typedName } from './wire.ts'

@@ -6,15 +6,12 @@ import { DAY_S, wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { issueToken, PREFIX } from '../../platform/lib/crypto/opaque-token.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { allows, type Role } from '../../platform/lib/web/admin-auth.ts'
-import { lockExisting, refuseWithoutAdmin } from './change.ts'
-import { nameTaken, noSuchOperator, noSuchToken, roleAboveOperator } from './errors.ts'
+import { lastAdmin, nameTaken, noSuchOperator, noSuchToken, roleAboveOperator } from './errors.ts'
 import * as store from './store.ts'
 import { insertToken, liveTokens, revokeToken } from './token-store.ts'
 import {
-  type IssuedOperatorToken,
   newOperator,
   newToken,
-  type OneOperator,
   type OperatorRow,
   oneOperator,
   oneToken,
@@ -22,61 +19,73 @@ import {
   type ShownOperator,
 } from './wire.ts'
 
-interface NewToken {
-  readonly token_name: string
-  readonly role: Role
-  readonly days: number
+/** The operator, locked until the end of the transaction. Throws 20007 (404) for an unknown name. */
+export async function lockExisting(db: Db, name: string): Promise<OperatorRow> {
+  const operator = await store.lockOperator(db, name)
+  if (!operator) throw noSuchOperator()
+  return operator
 }
 
-/** Runs in the transaction of `deps.db`, and writes to the audit log. */
+/**
+ * Makes a change that could lock out the last admin. Throws 20007, which rolls it back, if nobody is left who can act
+ * as admin: with a password (an authenticator is added at the first sign-in), a valid token or ADMIN_TOKEN. Call it in
+ * a transaction before anything else is locked, so that all callers lock in one order and two admins cannot disable
+ * each other.
+ */
+async function refuseWithoutAdmin<Result>(
+  { config, clock }: Deps,
+  db: Db,
+  change: () => Promise<Result>,
+): Promise<Result> {
+  await store.lockAdmins(db)
+  const hasAdmin = async () => config.ADMIN_TOKEN !== undefined || (await store.hasUsableAdmin(db, clock.now()))
+  const hadAdmin = await hasAdmin()
+  const result = await change()
+  if (hadAdmin && !(await hasAdmin())) throw lastAdmin()
+  return result
+}
+
+/** Runs in the transaction of `deps.db`, and writes to the audit log. The token is shown only once. */
 async function issueOperatorToken(
   deps: Deps,
-  of: OperatorRow,
-  { token_name, role, days }: NewToken,
-): Promise<IssuedOperatorToken> {
+  { operator_id, name }: OperatorRow,
+  { token_name, role, days }: { readonly token_name: string; readonly role: Role; readonly days: number },
+) {
   const { db, keys, clock } = deps
   const now = clock.now()
-  const expiresAt = wholeSecondsAfter(now, days * DAY_S)
-  const token = issueToken(keys, { prefix: PREFIX.operatorToken, routingKey: 0, expiresAt })
+  const expires_at = wholeSecondsAfter(now, days * DAY_S)
+  const token = issueToken(keys, { prefix: PREFIX.operatorToken, routingKey: 0, expiresAt: expires_at })
   const token_id = randomUUID()
-  const { operator_id } = of
-  await insertToken(db, { hash: token.hash, token_id, operator_id, name: token_name, role, expires_at: expiresAt }, now)
-  const detail = { token_id, token_name, role, expires_at: expiresAt }
-  await recordAudit(deps, { event: 'operator_token_made', target: `operator:${of.name}`, detail })
-  return { token: token.text, token_id, expires_at: expiresAt }
+  await insertToken(db, { hash: token.hash, token_id, operator_id, name: token_name, role, expires_at }, now)
+  const detail = { token_id, token_name, role, expires_at }
+  await recordAudit(deps, { event: 'operator_token_made', target: `operator:${name}`, detail })
+  return { token: token.text, token_id, expires_at }
 }
 
 /** Issues another token for an operator, with the operator's role or a lower one. */
-export const newOperatorToken = operation(
-  newToken,
-  (deps: Deps, { name, role, ...rest }): Promise<IssuedOperatorToken> =>
-    inTransaction(deps, async (inside, db) => {
-      const operator = await lockExisting(db, name)
-      if (role && !allows(operator.role, role)) throw roleAboveOperator(operator.role)
-      return issueOperatorToken(inside, operator, { ...rest, role: role ?? operator.role })
-    }),
+export const newOperatorToken = operation(newToken, (deps: Deps, { name, role, ...rest }) =>
+  inTransaction(deps, async (inside, db) => {
+    const operator = await lockExisting(db, name)
+    if (role && !allows(operator.role, role)) throw roleAboveOperator(operator.role)
+    return issueOperatorToken(inside, operator, { ...rest, role: role ?? operator.role })
+  }),
 )
 
 /** Revokes a token at once, unless it is the last way to act as an admin. */
-export const revokeOperatorToken = operation(
-  oneToken,
-  (deps: Deps, { name, token_id }): Promise<{ token_id: string }> =>
-    inTransaction(deps, (inside, db) =>
-      refuseWithoutAdmin(deps, db, async () => {
-        const operator = await lockExisting(db, name)
-        if ((await revokeToken(db, operator.operator_id, token_id, deps.clock.now())) === 0) throw noSuchToken()
-        const target = `operator:${operator.name}`
-        await recordAudit(inside, { event: 'operator_token_revoked', target, detail: { token_id } })
-        return { token_id }
-      }),
-    ),
+export const revokeOperatorToken = operation(oneToken, (deps: Deps, { name, token_id }) =>
+  inTransaction(deps, (inside, db) =>
+    refuseWithoutAdmin(deps, db, async () => {
+      const operator = await lockExisting(db, name)
+      if ((await revokeToken(db, operator.operator_id, token_id, deps.clock.now())) === 0) throw noSuchToken()
+      const target = `operator:${operator.name}`
+      await recordAudit(inside, { event: 'operator_token_revoked', target, detail: { token_id } })
+      return { token_id }
+    }),
+  ),
 )
 
 /** Every operator, or the one with this name, with valid tokens; oldest first. */
-export async function listOperators(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
-  name?: string,
-): Promise<ShownOperator[]> {
+export async function listOperators({ db, clock }: Deps, name?: string): Promise<ShownOperator[]> {
   const operators = await store.findOperators(db, name)
   const ids = operators.map(({ operator_id }) => operator_id)
   const tokens = await liveTokens(db, ids, clock.now())
@@ -87,16 +96,14 @@ export async function listOperators(
 }
 
 /** Creates an operator with a first token, which is never shown again. Throws 20007 if the name is taken. */
-export const createOperator = operation(
-  newOperator,
-  (deps: Deps, { name, role, days }): Promise<ShownOperator & IssuedOperatorToken> =>
-    inTransaction(deps, async (inside, db) => {
-      const operator_id = randomUUID()
-      if ((await store.insertOperator(db, { operator_id, name, role }, deps.clock.now())) === 0) throw nameTaken()
-      await recordAudit(inside, { event: 'operator_created', target: `operator:${name}`, detail: { role } })
-      const made = await issueOperatorToken(inside, await lockExisting(db, name), { token_name: 'first', role, days })
-      return { ...(await shown(inside, name)), ...made }
-    }),
+export const createOperator = operation(newOperator, (deps: Deps, { name, role, days }) =>
+  inTransaction(deps, async (inside, db) => {
+    const operator_id = randomUUID()
+    if ((await store.insertOperator(db, { operator_id, name, role }, deps.clock.now())) === 0) throw nameTaken()
+    await recordAudit(inside, { event: 'operator_created', target: `operator:${name}`, detail: { role } })
+    const made = await issueOperatorToken(inside, await lockExisting(db, name), { token_name: 'first', role, days })
+    return { ...(await showOperator(inside, { name })), ...made }
+  }),
 )
 
 /** Creates the first operator while no service runs yet; does nothing and returns undefined if there is one already. */
@@ -104,14 +111,12 @@ export const createFirstOperator = operation(newOperator, async (deps: Deps, inp
   (await store.findOperators(deps.db)).length === 0 ? createOperator(deps, input) : undefined,
 )
 
-async function shown(deps: Pick<Deps, 'db' | 'clock'>, name: string): Promise<ShownOperator> {
+/** Throws 20007 (404) for an unknown name, like all below. */
+export const showOperator = operation(oneOperator, async (deps: Deps, { name }): Promise<ShownOperator> => {
   const [operator] = await listOperators(deps, name)
   if (!operator) throw noSuchOperator()
   return operator
-}
-
-/** Throws 20007 (404) for an unknown name, like all below. */
-export const showOperator = operation(oneOperator, (deps: Deps, { name }): Promise<ShownOperator> => shown(deps, name))
+})
 
 /** `change` returns the state before and after for the audit log, or undefined if nothing changes. */
 const changeOperator = (
@@ -125,30 +130,26 @@ const changeOperator = (
       const operator = await lockExisting(db, name)
       const detail = await change(db, operator)
       if (detail) await recordAudit(inside, { event, target: `operator:${operator.name}`, detail })
-      return shown(inside, operator.name)
+      return showOperator(inside, operator)
     }),
   )
 
 /** Takes effect with the next request, also for tokens issued with a higher role. */
-export const setOperatorRole = operation(
-  roleChange,
-  (deps: Deps, { name, role }): Promise<ShownOperator> =>
-    changeOperator(deps, name, 'operator_role_set', async (db, operator) => {
-      if (operator.role === role) return undefined
-      await store.setRole(db, operator.operator_id, role)
-      return { before: { role: operator.role }, after: { role } }
-    }),
+export const setOperatorRole = operation(roleChange, (deps: Deps, { name, role }) =>
+  changeOperator(deps, name, 'operator_role_set', async (db, operator) => {
+    if (operator.role === role) return undefined
+    await store.setRole(db, operator.operator_id, role)
+    return { before: { role: operator.role }, after: { role } }
+  }),
 )
 
 const setStatus = (status: ShownOperator['status'], event: 'operator_disabled' | 'operator_enabled') =>
-  operation(
-    oneOperator,
-    (deps: Deps, { name }: OneOperator): Promise<ShownOperator> =>
-      changeOperator(deps, name, event, async (db, operator) => {
-        if (operator.status === status) return undefined
-        await store.setStatus(db, operator.operator_id, status)
-        return { before: { status: operator.status }, after: { status } }
-      }),
+  operation(oneOperator, (deps: Deps, { name }) =>
+    changeOperator(deps, name, event, async (db, operator) => {
+      if (operator.status === status) return undefined
+      await store.setStatus(db, operator.operator_id, status)
+      return { before: { status: operator.status }, after: { status } }
+    }),
   )
 
 /** Ends sessions at once; tokens are refused. */

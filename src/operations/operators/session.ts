@@ -1,13 +1,16 @@
-import type { Deps } from '../../platform/deps.ts'
+import { recordAudit } from '../../platform/audit/index.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
-import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
+import type { Keys } from '../../platform/lib/crypto/keys.ts'
+import { issueToken, PREFIX, type Prefix, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Operator } from '../../platform/lib/web/admin-auth.ts'
 import * as store from './session-store.ts'
 
 /** The last use of a session or token is stored at most this often. */
 export const TOUCH_EVERY_S = 60
 
-/** Who uses the console. */
+/** Who is signed in to the console: an operator, or the holder of ADMIN_TOKEN, who sets up a new installation. */
 export interface ConsoleOperator extends Operator {
   /** The password was right, but there is no authenticator yet: only adding one is allowed. */
   readonly pending: boolean
@@ -15,42 +18,54 @@ export interface ConsoleOperator extends Operator {
   readonly sessionHash: Buffer
 }
 
-export interface SignedInOperator extends ConsoleOperator {
-  readonly operatorId: string
-  readonly signedInAt: Date
-}
+/** Sessions opened with ADMIN_TOKEN carry this mark of it, so that they end when it changes. */
+const markOf = ({ storage }: Keys, token: string): Buffer => hmacSha256(storage, `ADMIN_TOKEN\n${token}`)
 
-interface SessionOwner {
-  readonly operator_id: string
-  readonly credential_version: number
-}
+const newSession = ({ keys, config }: Deps, prefix: Prefix, now: Date) =>
+  issueToken(keys, { prefix, routingKey: 0, expiresAt: addSeconds(now, config.OPERATOR_SESSION_S) })
 
 /** Opens a session and returns its id, the cookie's value; only a keyed hash of it is stored. */
-export async function startOperatorSession(deps: Deps, owner: SessionOwner, pending: boolean): Promise<string> {
+export async function startOperatorSession(deps: Deps, owner: store.SessionOwner, pending: boolean): Promise<string> {
   const now = deps.clock.now()
-  const expiresAt = addSeconds(now, deps.config.OPERATOR_SESSION_S)
-  const session = issueToken(deps.keys, { prefix: PREFIX.operatorSession, routingKey: 0, expiresAt })
-  const { operator_id, credential_version } = owner
-  await store.insertSession(
-    deps.db,
-    { hash: session.hash, operator_id, credential_version, pending, expires_at: session.expiresAt },
-    now,
-  )
+  const session = newSession(deps, PREFIX.operatorSession, now)
+  await store.insertSession(deps.db, session, owner, pending, now)
+  return session.text
+}
+
+export async function startAdminTokenSession(deps: Deps, adminToken: string): Promise<string> {
+  const now = deps.clock.now()
+  const session = newSession(deps, PREFIX.adminTokenSession, now)
+  await store.insertAdminTokenSession(deps.db, session, markOf(deps.keys, adminToken), now)
   return session.text
 }
 
 /**
- * The signed-in operator. A session ends after OPERATOR_SESSION_S, after OPERATOR_IDLE_S without a request, when the
- * password changes, and when the operator is disabled. A forged cookie costs no statement.
+ * Who is signed in. A session ends after OPERATOR_SESSION_S, after OPERATOR_IDLE_S without a request, when the password or
+ * ADMIN_TOKEN changes, and when the operator is disabled. A forged cookie costs no statement.
  */
-export async function findOperatorSession(deps: Deps, cookie: string | undefined): Promise<SignedInOperator | null> {
+export async function findConsoleSession(deps: Deps, cookie = ''): Promise<ConsoleOperator | null> {
   const { db, keys, clock, config } = deps
   const now = clock.now()
-  const read = parseToken(keys, PREFIX.operatorSession, cookie ?? '')
+  const own = parseToken(keys, PREFIX.operatorSession, cookie)
+  const read = own ?? parseToken(keys, PREFIX.adminTokenSession, cookie)
   if (!read || read.expiresAt <= now) return null
-  const known = await store.findSession(db, read.hash, now, addSeconds(now, -config.OPERATOR_IDLE_S))
+  const seenSince = addSeconds(now, -config.OPERATOR_IDLE_S)
+  const mark = config.ADMIN_TOKEN === undefined ? null : markOf(keys, config.ADMIN_TOKEN)
+  const known = own
+    ? await store.findSession(db, own.hash, now, seenSince)
+    : await store.findAdminTokenSession(db, read.hash, mark, now, seenSince)
   if (!known) return null
-  if (known.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, 'operator', read.hash, now)
-  const { operator_id: operatorId, name, role, pending, created_at: signedInAt } = known
-  return { operatorId, name, role, pending, signedInAt, sessionHash: read.hash }
+  const { last_seen_at, ...operator } = known
+  if (last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, operator.name, read.hash, now)
+  return { ...operator, sessionHash: read.hash }
+}
+
+export async function endConsoleSession(deps: Deps, cookie: string | undefined): Promise<void> {
+  const session = await findConsoleSession(deps, cookie)
+  if (!session) return
+  const { name, sessionHash } = session
+  await inTransaction(deps, async (inside, db) => {
+    if ((await store.deleteSession(db, name, sessionHash)) === 0) return
+    await recordAudit(inside, { event: 'operator_signed_out', target: `operator:${name}` })
+  })
 }

@@ -1,16 +1,17 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
+import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
 import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { SignInSource } from '../../platform/throttle/index.ts'
-import { lockExisting } from './change.ts'
 import { OperatorSignInRefused } from './errors.ts'
-import { startOperatorSession } from './session.ts'
+import { lockExisting } from './manage.ts'
+import { startAdminTokenSession, startOperatorSession } from './session.ts'
 import * as store from './store.ts'
 import { forgetGuessesOf, guessesOf, operatorLimits, spendCode } from './totp.ts'
-import { newPassword } from './wire.ts'
+import { ADMIN_TOKEN_NAME, newPassword } from './wire.ts'
 
 interface OperatorSignIn extends SignInSource {
   readonly name: string
@@ -70,15 +71,34 @@ async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<Operato
   })
 }
 
-/** The limits of attempts also limit these rows. An unknown name is not stored, as it may be a password. */
-export const recordFailure = (
+/** Opens a session for the holder of ADMIN_TOKEN. Throws OperatorSignInRefused, also without ADMIN_TOKEN. */
+export async function signInWithAdminToken(
   deps: Deps,
-  {
-    by,
-    name,
-    locked,
-  }: { readonly by: 'password' | 'code' | 'token'; readonly name?: string | undefined; readonly locked: boolean },
-) =>
+  { token, ...browser }: SignInSource & { readonly token: string },
+): Promise<OperatorSignedIn> {
+  const { ADMIN_TOKEN } = deps.config
+  const limits = await operatorLimits(deps, { name: ADMIN_TOKEN_NAME, ...browser, isUnguessable: true })
+  await limits.refuseExhausted()
+  if (ADMIN_TOKEN === undefined || !equalSecrets(token, ADMIN_TOKEN)) {
+    throw await limits.failed((locked) => recordFailure(deps, { by: 'token', locked }))
+  }
+  await limits.forget()
+  return inTransaction(deps, async (inside) => {
+    const actor = { ...deps.actor, kind: 'operator', name: ADMIN_TOKEN_NAME } as const
+    const target = `operator:${ADMIN_TOKEN_NAME}`
+    await recordAudit(inside, { event: 'operator_signed_in', actor, target, detail: { by: 'token' } })
+    return { session: await startAdminTokenSession(inside, ADMIN_TOKEN), pending: false }
+  })
+}
+
+interface SignInFailure {
+  readonly by: 'password' | 'code' | 'token'
+  readonly name?: string | undefined
+  readonly locked: boolean
+}
+
+/** The limits of attempts also limit these rows. An unknown name is not stored, as it may be a password. */
+const recordFailure = (deps: Deps, { by, name, locked }: SignInFailure) =>
   recordAudit(deps, {
     event: locked ? 'operator_sign_in_locked' : 'operator_sign_in_failed',
     actor: { ...deps.actor, kind: 'operator', name },

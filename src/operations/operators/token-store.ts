@@ -2,8 +2,7 @@ import { z } from 'zod'
 import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
-import { ROLES, type Role } from '../../platform/lib/web/admin-auth.ts'
-import { operatorToken } from './wire.ts'
+import { operatorToken, role } from './wire.ts'
 
 /** Expired tokens are kept for a while because the audit log names them by id. */
 export const OPERATOR_RETENTION: readonly Retention[] = [
@@ -12,14 +11,8 @@ export const OPERATOR_RETENTION: readonly Retention[] = [
   { table: 'first_operator_session', key: ['session_hash'], column: 'expires_at', keptS: () => 3_600 },
 ]
 
-interface NewTokenRow {
-  readonly hash: Buffer
-  readonly token_id: string
-  readonly operator_id: string
-  readonly name: string
-  readonly role: Role
-  readonly expires_at: Date
-}
+const tokenOf = operatorToken.extend({ operator_id: z.string() })
+type NewTokenRow = Omit<z.output<typeof tokenOf>, 'created_at' | 'last_used_at'> & { readonly hash: Buffer }
 
 export const insertToken = (db: Db, made: NewTokenRow, now: Date): Promise<number> =>
   db.exec(
@@ -30,14 +23,13 @@ export const insertToken = (db: Db, made: NewTokenRow, now: Date): Promise<numbe
 
 const found = z.object({
   name: z.string(),
-  operatorRole: z.enum(ROLES),
-  tokenRole: z.enum(ROLES),
+  operatorRole: role,
+  tokenRole: role,
   lastUsedAt: z.date().nullable(),
 })
-export type FoundToken = z.output<typeof found>
 
 /** Finds a valid token and its operator. */
-export const findToken = (db: Db, hash: Buffer, now: Date): Promise<FoundToken | undefined> =>
+export const findToken = (db: Db, hash: Buffer, now: Date) =>
   db.maybe(
     found,
     sql`select o.name, o.role as "operatorRole", t.role as "tokenRole", t.last_used_at as "lastUsedAt"
@@ -52,12 +44,8 @@ export const touchToken = (db: Db, hash: Buffer, now: Date, unlessSince: Date): 
         where token_hash = ${hash} and (last_used_at is null or last_used_at < ${unlessSince})`,
   )
 
-const tokenOf = operatorToken.extend({ operator_id: z.string() })
-
-type TokenOf = z.output<typeof tokenOf>
-
 /** Valid tokens of these operators, oldest first; of very many the newest. */
-export const liveTokens = (db: Db, operatorIds: readonly string[], now: Date): Promise<TokenOf[]> =>
+export const liveTokens = (db: Db, operatorIds: readonly string[], now: Date) =>
   db.many(
     tokenOf,
     sql`select operator_id, token_id, name, role, created_at, expires_at, last_used_at from (

@@ -12,9 +12,9 @@ import {
   type SignInSource,
   signInLimits,
 } from '../../platform/throttle/index.ts'
-import { lockExisting } from './change.ts'
 import { OperatorSignInRefused } from './errors.ts'
-import { type SignedInOperator, startOperatorSession } from './session.ts'
+import { lockExisting } from './manage.ts'
+import { type ConsoleOperator, startOperatorSession } from './session.ts'
 import { deleteSession } from './session-store.ts'
 import * as store from './store.ts'
 import { oneOperator } from './wire.ts'
@@ -32,29 +32,26 @@ export const OPERATORS_SEALED: readonly SealedColumn[] = [
 ]
 
 /** Makes an authenticator for an operator without one; it is in force once `confirmTotp` gets one of its codes. */
-export async function enrolTotp(deps: Deps, session: SignedInOperator): Promise<TotpEnrolment> {
-  if (!session.pending) throw new OperatorSignInRefused()
-  const { operatorId, name } = session
+export async function enrolTotp({ db, keys }: Deps, { name, pending }: ConsoleOperator): Promise<TotpEnrolment> {
+  const operator = pending ? await store.findCredential(db, name) : undefined
+  if (!operator) throw new OperatorSignInRefused()
+  const { operator_id } = operator
   const made = newTotp(name)
-  const sealed = encryptSecret(deps.keys, made.secret, sealingContext(operatorId))
-  if ((await store.setTotp(deps.db, operatorId, sealed)) === 0) throw new OperatorSignInRefused()
+  const sealed = encryptSecret(keys, made.secret, sealingContext(operator_id))
+  if ((await store.setTotp(db, operator_id, sealed)) === 0) throw new OperatorSignInRefused()
   return made
 }
 
 type TypedCode = Pick<SignInSource, 'address'> & { readonly code: string }
 
-export interface ConfirmedTotp {
-  /** The id of a full session, which replaces the pending one. */
-  readonly session: string
-  /** Recovery codes, which are never shown again. */
-  readonly codes: readonly string[]
-}
-
-/** Takes the first code: from now on signing in needs one. Throws OperatorSignInRefused; failures are counted. */
-export async function confirmTotp(deps: Deps, session: SignedInOperator, typed: TypedCode): Promise<ConfirmedTotp> {
+/**
+ * Takes the first code: from now on signing in needs one. Returns a full session, which replaces the pending one, and
+ * recovery codes, which are never shown again. Throws OperatorSignInRefused; failures are counted.
+ */
+export async function confirmTotp(deps: Deps, session: ConsoleOperator, typed: TypedCode) {
   if (!session.pending) throw new OperatorSignInRefused()
   return withCode(deps, session, typed, async (inside, operator) => {
-    await deleteSession(inside.db, 'operator', session.sessionHash)
+    await deleteSession(inside.db, operator.name, session.sessionHash)
     await recordAudit(inside, { event: 'operator_totp_added', target: `operator:${operator.name}` })
     const codes = await setRecoveryCodes(inside, operator)
     return { session: await startOperatorSession(inside, operator, false), codes }
@@ -64,7 +61,7 @@ export async function confirmTotp(deps: Deps, session: SignedInOperator, typed: 
 /** Replaces the recovery codes, given a code. Throws like `confirmTotp`. */
 export const renewRecoveryCodes = (
   deps: Deps,
-  session: SignedInOperator,
+  session: ConsoleOperator,
   typed: TypedCode,
 ): Promise<readonly string[]> =>
   withCode(deps, session, typed, async (inside, operator) => {
@@ -88,7 +85,7 @@ export const operatorLimits = (deps: Deps, attempt: Omit<SignInAttempt, 'kind'>)
  */
 async function withCode<Result extends object>(
   deps: Deps,
-  { name, pending }: SignedInOperator,
+  { name, pending }: ConsoleOperator,
   { code, address }: TypedCode,
   change: (inside: Deps, operator: store.Credential) => Promise<Result>,
 ): Promise<Result> {

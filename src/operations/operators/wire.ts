@@ -16,22 +16,20 @@ const operatorName = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/, problem('must-be-operator-name'))
   .refine((name) => name.toUpperCase() !== ADMIN_TOKEN_NAME, problem('name-of-admin-token'))
 
-const days = z.int().min(1).max(3_650)
+const days = z.int().min(1).max(3_650).default(90)
 const tokenName = z
   .string()
   .trim()
   .min(1)
   .max(64)
   .regex(/^[^\p{Cc}]*$/u, problem('must-have-no-control-characters'))
-const DEFAULT_DAYS = 90
 
-export const newOperator = z.strictObject({ name: operatorName, role, days: days.default(DEFAULT_DAYS) })
+export const newOperator = z.strictObject({ name: operatorName, role, days })
 
 /** Names are ASCII (above); full-width forms of the letters are accepted for them. */
 export const typedName = z.string().trim().min(1).max(64).overwrite(normalName)
 
 export const oneOperator = z.strictObject({ name: typedName })
-export type OneOperator = z.output<typeof oneOperator>
 
 export const roleChange = oneOperator.extend({ role })
 
@@ -39,7 +37,7 @@ export const newToken = oneOperator.extend({
   token_name: tokenName.default('token'),
   /** By default the operator's own. */
   role: role.optional(),
-  days: days.default(DEFAULT_DAYS),
+  days,
 })
 
 export const oneToken = oneOperator.extend({ token_id: z.uuid(problem('must-be-token-id')) })
@@ -74,11 +72,4 @@ export type OperatorRow = z.output<typeof operatorRow>
 export interface ShownOperator extends Omit<OperatorRow, 'operator_id'> {
   /** Valid tokens. */
   readonly tokens: readonly OperatorToken[]
-}
-
-/** The token is shown only once. */
-export interface IssuedOperatorToken {
-  readonly token: string
-  readonly token_id: string
-  readonly expires_at: Date
 }

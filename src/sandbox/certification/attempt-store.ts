@@ -19,30 +19,29 @@ export type AttemptRow = z.output<typeof attempt>
 
 const COLUMNS = columnsOf(Object.keys(attempt.shape))
 
-export interface NewAttempt {
-  readonly attemptId: string
-  readonly runId: string
-  readonly stepId: string
-}
-
 /** Attempts of one step: every page of the run shows them all. */
 export const MAX_ATTEMPTS = 500
 
 /**
- * The caller holds the run's lock and has checked that no attempt is open. Undefined if the step has had MAX_ATTEMPTS;
- * the caller must roll back then.
+ * Returns the attempt's number. The caller holds the run's lock and has checked that no attempt is open. Undefined if
+ * the step has had MAX_ATTEMPTS; the caller must roll back then.
  */
-export const insertAttempt = (db: Db, given: NewAttempt, now: Date, aliveTill: Date): Promise<AttemptRow | undefined> =>
-  db.maybe(
-    attempt,
+export const insertAttempt = (
+  db: Db,
+  { attemptId, runId, stepId }: Readonly<Record<'attemptId' | 'runId' | 'stepId', string>>,
+  now: Date,
+  aliveTill: Date,
+): Promise<number | undefined> =>
+  db.maybeValue(
+    attempt.shape.number,
     sql`with run as (
-          update sandbox_run set open_attempt = ${given.attemptId} where run_id = ${given.runId}
+          update sandbox_run set open_attempt = ${attemptId} where run_id = ${runId}
         )
         insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)
-        select ${given.attemptId}, ${given.runId}, ${given.stepId}, coalesce(max(number), 0) + 1, ${now}, ${aliveTill}
-        from sandbox_attempt where run_id = ${given.runId} and step_id = ${given.stepId}
+        select ${attemptId}, ${runId}, ${stepId}, coalesce(max(number), 0) + 1, ${now}, ${aliveTill}
+        from sandbox_attempt where run_id = ${runId} and step_id = ${stepId}
         having coalesce(max(number), 0) < ${MAX_ATTEMPTS}
-        returning ${COLUMNS}`,
+        returning number`,
   )
 
 export const attemptsOf = (db: Db, runId: string): Promise<AttemptRow[]> =>
@@ -57,15 +56,13 @@ export const keepAlive = (db: Db, attemptId: string, aliveTill: Date): Promise<n
     sql`update sandbox_attempt set alive_till = ${aliveTill} where attempt_id = ${attemptId} and ended_at is null`,
   )
 
-/** The run's open attempt, if the process that ran it has died. */
-export const findStaleAttempt = (db: Db, runId: string, now: Date): Promise<AttemptRow | undefined> =>
+/** The run's open attempt; with `deadBy` only if the process that ran it had died by then. */
+export const findOpenAttempt = (db: Db, runId: string, deadBy?: Date): Promise<AttemptRow | undefined> =>
   db.maybe(
     attempt,
-    sql`select ${COLUMNS} from sandbox_attempt where run_id = ${runId} and ended_at is null and alive_till < ${now}`,
+    sql`select ${COLUMNS} from sandbox_attempt where run_id = ${runId} and ended_at is null
+          and (${deadBy}::timestamptz is null or alive_till < ${deadBy})`,
   )
-
-export const findOpenAttempt = (db: Db, runId: string): Promise<AttemptRow | undefined> =>
-  db.maybe(attempt, sql`select ${COLUMNS} from sandbox_attempt where run_id = ${runId} and ended_at is null`)
 
 /**
  * Ends an attempt and writes its last log line, once; false if it had already ended. The run's row says which attempt
@@ -103,8 +100,8 @@ const EVENTS = sql.part`select e.seq, e.attempt_id, a.step_id, e.at, e.kind, e.d
   from sandbox_event e join sandbox_attempt a using (attempt_id)`
 
 /** Lines after `seq`, oldest first. */
-export const eventsAfter = (db: Db, runId: string, seq: number, limit = 500): Promise<RunEvent[]> =>
-  db.many(runEvent, sql`${EVENTS} where e.run_id = ${runId} and e.seq > ${seq} order by e.seq limit ${limit}`)
+export const eventsAfter = (db: Db, runId: string, seq: number): Promise<RunEvent[]> =>
+  db.many(runEvent, sql`${EVENTS} where e.run_id = ${runId} and e.seq > ${seq} order by e.seq limit 500`)
 
 export const eventsOfAttempt = (db: Db, attemptId: string): Promise<RunEvent[]> =>
   db.many(runEvent, sql`${EVENTS} where e.attempt_id = ${attemptId} order by e.seq`)
@@ -128,15 +125,13 @@ export const lastOutcomes = (db: Db, runIds: readonly string[]) =>
 /** As in the index of failed checks: a run may have very many that passed. */
 const IS_FAILED_CHECK = sql.part`kind = 'check' and data->>'passed' = 'false'`
 
-const failedCheck = z.object({ attempt_id: z.string(), data: finding })
-
 /** A run may have 500 attempts of each step. */
 const MAX_FAILED_CHECKS = 5_000
 
 /** The newest failed checks of a run, in log order. */
 export const failedChecksOf = async (db: Db, runId: string) => {
   const newestFirst = await db.many(
-    failedCheck,
+    z.object({ attempt_id: z.string(), data: finding }),
     sql`select attempt_id, data from sandbox_event
         where run_id = ${runId} and ${IS_FAILED_CHECK}
         order by seq desc limit ${MAX_FAILED_CHECKS}`,
@@ -152,8 +147,8 @@ export const warningsOf = (db: Db, runId: string): Promise<{ attempt_id: string;
         group by attempt_id`,
   )
 
+/** Where a run's log mentions the call or notice with this id. */
 const logReference = z.object({
-  /** Id of a call or notice. */
   id: z.string(),
   run_id: z.string(),
   run_number: z.number(),
@@ -161,14 +156,12 @@ const logReference = z.object({
   attempt: z.number(),
   seq: z.number(),
 })
-/** Where a run's log mentions a call or notice. */
-type LogReference = z.output<typeof logReference>
 
 /** The log lines about these calls and notices in the run that the order belongs to, if it is one of this partner's. */
 export const logReferences = (
   db: Db,
   { partnerId, orderId, ids }: { partnerId: bigint; orderId: bigint; ids: readonly string[] },
-): Promise<LogReference[]> =>
+) =>
   db.many(
     logReference,
     sql`select coalesce(e.data ->> 'call_id', e.data ->> 'notice_id') as id, r.run_id, r.number as run_number, a.step_id,

@@ -7,15 +7,7 @@ import { countUse } from '../../platform/throttle/index.ts'
 import { findPartner } from '../../ticketing/partners/index.ts'
 import { callFaultsFor, conditionLogLines } from '../test-plan/index.ts'
 import { AttemptInterrupted, NothingTested, StepFailed } from './attempt-log.ts'
-import {
-  appendEvent,
-  endAttempt,
-  findOpenAttempt,
-  findStaleAttempt,
-  insertAttempt,
-  keepAlive,
-  MAX_ATTEMPTS,
-} from './attempt-store.ts'
+import { appendEvent, endAttempt, findOpenAttempt, insertAttempt, keepAlive, MAX_ATTEMPTS } from './attempt-store.ts'
 import type { Outcome } from './event.ts'
 import { noSuchRun, notTheCurrentStep, requireOpen, tooManyAttempts } from './run-errors.ts'
 import { lockRun, type RunRow } from './run-store.ts'
@@ -89,9 +81,8 @@ interface StartedAttempt {
 async function begin({ db, clock }: RunDeps, run: RunRow, step: Step): Promise<StartedAttempt> {
   const [attemptId, startedAt] = [randomUUID(), clock.now()]
   const attempt = { attemptId, runId: run.run_id, stepId: step.id }
-  const inserted = await insertAttempt(db, attempt, startedAt, addSeconds(startedAt, ALIVE_S))
-  if (!inserted) throw tooManyAttempts(MAX_ATTEMPTS)
-  const { number } = inserted
+  const number = await insertAttempt(db, attempt, startedAt, addSeconds(startedAt, ALIVE_S))
+  if (number === undefined) throw tooManyAttempts(MAX_ATTEMPTS)
   await appendEvent(db, attemptId, { kind: 'started', data: { step_id: step.id, number } }, startedAt)
   return { attemptId, number, run, step, startedAt }
 }
@@ -112,10 +103,7 @@ function runInBackground(deps: RunDeps, log: Log, attempt: StartedAttempt): void
       // Failures after the attempt was ended from outside do not matter.
       if (!abort.signal.aborted) log.error({ err: error, attempt: attemptId }, 'a sandbox step could not be run')
     })
-    .finally(() => {
-      clearInterval(timer)
-      deps.runningAttempts.remove(attemptId)
-    })
+    .finally(() => clearInterval(timer))
   deps.runningAttempts.add(attemptId, { abort, done, interrupt: () => interrupt(deps, attemptId) })
 }
 
@@ -164,7 +152,7 @@ async function interrupt({ db, clock }: Deps, attemptId: string): Promise<void> 
 
 /** Interrupts the run's attempt if its process has died. No job does this, so whoever reads or follows a run does. */
 export async function interruptStaleAttempt(deps: Deps, runId: string): Promise<void> {
-  const stale = await findStaleAttempt(deps.db, runId, deps.clock.now())
+  const stale = await findOpenAttempt(deps.db, runId, deps.clock.now())
   if (stale) await interrupt(deps, stale.attempt_id)
 }
 

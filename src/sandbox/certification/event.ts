@@ -29,56 +29,40 @@ const notAccepted = loggedObject({
   remark: storedText.exactOptional(),
 })
 
-/** The `data` of each kind of line. */
-const DATA = {
-  started: loggedObject({ step_id: z.string(), number: z.number() }),
-  /** A request is about to be sent. */
-  calling: loggedObject({ interface: z.string(), url: z.string() }),
-  /** The request was answered, or failed. */
-  call: loggedObject({ call_id: z.string(), interface: z.string() }),
-  /** A fault that the platform injects on purpose. */
-  fault: loggedObject({ fault: storedText }),
-  /** The partner's turn: what it has to send, where, and until when (ISO 8601). */
-  waiting,
-  /** `remark`: why the step is still waiting. */
-  notice: loggedObject({ notice_id: z.string(), path: z.string(), remark: storedText.exactOptional() }),
-  rejected: notAccepted,
-  /** Names the partner, but anybody may have sent it. */
-  unverified: notAccepted,
-  /** Sent to a path that does not exist. */
-  'wrong-path': notAccepted,
-  check: finding,
-  ended: ending,
-} as const
-type Kind = keyof typeof DATA
-
-/** A line of a run's log. Calls are stored in their own tables, masked; a line only has their ids. */
-export type LogEntry = {
-  [Name in Kind]: { readonly kind: Name; readonly data: Readonly<z.output<(typeof DATA)[Name]>> }
-}[Kind]
-
-const line = <Name extends Kind>(kind: Name) =>
+const line = <Kind extends string, Data extends z.ZodType>(kind: Kind, data: Data) =>
   z.object({
     seq: z.number(),
     attempt_id: z.string(),
     step_id: z.string(),
     at: z.date(),
     kind: z.literal(kind),
-    data: DATA[kind],
+    data,
   })
 
+/** A line of a run's log. Calls are stored in their own tables, masked; a line only has their ids. */
 export const runEvent = z.discriminatedUnion('kind', [
-  line('started'),
-  line('calling'),
-  line('call'),
-  line('fault'),
-  line('waiting'),
-  line('notice'),
-  line('rejected'),
-  line('unverified'),
-  line('wrong-path'),
-  line('check'),
-  line('ended'),
+  line('started', loggedObject({ step_id: z.string(), number: z.number() })),
+  /** A request is about to be sent. */
+  line('calling', loggedObject({ interface: z.string(), url: z.string() })),
+  /** The request was answered, or failed. */
+  line('call', loggedObject({ call_id: z.string(), interface: z.string() })),
+  /** A fault that the platform injects on purpose. */
+  line('fault', loggedObject({ fault: storedText })),
+  /** The partner's turn: what it has to send, where, and until when (ISO 8601). */
+  line('waiting', waiting),
+  /** `remark`: why the step is still waiting. */
+  line('notice', loggedObject({ notice_id: z.string(), path: z.string(), remark: storedText.exactOptional() })),
+  line('rejected', notAccepted),
+  /** Names the partner, but anybody may have sent it. */
+  line('unverified', notAccepted),
+  /** Sent to a path that does not exist. */
+  line('wrong-path', notAccepted),
+  line('check', finding),
+  line('ended', ending),
 ])
 /** `seq` counts from 1 within the run, without gaps. */
 export type RunEvent = z.output<typeof runEvent>
+
+/** What a line says, before it has its place in the log. */
+export type LogEntry = ContentOf<RunEvent>
+type ContentOf<Line extends RunEvent> = Line extends RunEvent ? Pick<Line, 'kind' | 'data'> : never

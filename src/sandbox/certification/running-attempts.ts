@@ -28,12 +28,10 @@ export class RunningAttempts {
     return this.#running.size
   }
 
+  /** Keeps it until it is done. */
   add(attemptId: string, attempt: RunningAttempt): void {
     this.#running.set(attemptId, attempt)
-  }
-
-  remove(attemptId: string): void {
-    this.#running.delete(attemptId)
+    void attempt.done.finally(() => this.#running.delete(attemptId))
   }
 
   /** Resolves when an attempt has ended; at once if this process does not run it. */

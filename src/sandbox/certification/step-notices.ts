@@ -52,25 +52,10 @@ interface ExpectedNotice {
   readonly since?: Date
 }
 
-/** Watches the calls received at a notice's path. */
-interface NoticeWatch {
-  /** Logs what has arrived since the last poll; returns the notice that completes the wait, once there is one. */
-  poll(): Promise<ReceivedCall | undefined>
-  /** What the last accepted notice about the right subject lacked. */
-  lastIncomplete(): LocalizedText | undefined
-  /** Why the last call that does not count was ignored: unverified, sent to a wrong path, or about something else. */
-  lastIgnored(): LocalizedText | undefined
-  /** Why the last notice about the right subject was refused; undefined once one was accepted. */
-  lastRefused(): Detail | undefined
-}
-
 const POLL_MS = 200
 
 /** The checks of waitForNotice; watchNotices only makes the second. */
 export const NOTICE_CHECKS = { 'notice-arrived': 'error', 'notice-accepted': 'error' } as const
-
-/** Turns what the last notice lacked into a failed check. */
-type OnTimeout = (incomplete: LocalizedText) => Promise<void>
 
 /** Calls that do not complete the wait are logged up to this number: a live partner may send any number of them. */
 const MAX_LOGGED = 20
@@ -98,12 +83,16 @@ function logReceived(
 export function watchNotices(
   context: StepContext<'notice-accepted'>,
   { path, otherSubject, stillMissing, since }: ExpectedNotice,
-): NoticeWatch {
+) {
   const { deps, partner, startedAt } = context
   const seen = new Map<string, Date>()
   let readFrom = fromEpochSeconds(0)
   let completing: ReceivedCall | undefined
-  let [lastIncomplete, lastIgnored]: (LocalizedText | undefined)[] = []
+  /** What the last accepted notice about the right subject lacked. */
+  let lastIncomplete: LocalizedText | undefined
+  /** Why the last call that does not count was ignored: unverified, sent to a wrong path, or about something else. */
+  let lastIgnored: LocalizedText | undefined
+  /** Why the last notice about the right subject was refused; undefined once one was accepted. */
   let lastRefused: Detail | undefined
   // Counted apart: calls about other orders must not keep the partner's own mistake out of the log.
   let [unrelated, unfit] = [0, 0]
@@ -134,7 +123,8 @@ export function watchNotices(
     return missing === undefined
   }
 
-  const poll = async () => {
+  /** Logs what has arrived since the last poll; returns the notice that completes the wait, once there is one. */
+  const poll = async (): Promise<ReceivedCall | undefined> => {
     if (completing) return completing
     const late = addSeconds(deps.clock.now(), -LATE_S)
     const times = { accepted: later(since ?? startedAt, readFrom), refused: later(startedAt, readFrom) }
@@ -165,14 +155,15 @@ export function watchNotices(
  * Waits for the partner's notice; when this returns, the platform has accepted it and acted on it. The first suitable
  * one completes the wait. A refused one may be corrected and sent again until time is up, then the step fails with the
  * reason. Unverified calls are only logged, so that nobody else can end a partner's step, and so are calls to paths
- * that do not exist. `notice` is a complete example. On timeout `onTimeout` may turn what the last notice lacked into a
- * check.
+ * that do not exist.
  */
 export async function waitForNotice(
   context: StepContext<keyof typeof NOTICE_CHECKS>,
-  expected: ExpectedNotice & Pick<Waiting, 'about'> & { readonly notice: object; readonly onTimeout?: OnTimeout },
+  expected: ExpectedNotice & Announced,
+  /** May turn what the last notice lacked into a failed check, once time is up. */
+  onTimeout?: (incomplete: LocalizedText) => Promise<void>,
 ): Promise<ReceivedCall> {
-  const { path, onTimeout } = expected
+  const { path } = expected
   await announceWaiting(context, expected)
   const watch = watchNotices(context, expected)
   let found: ReceivedCall | undefined
@@ -189,11 +180,13 @@ export async function waitForNotice(
   return found as ReceivedCall
 }
 
+interface Announced extends Pick<Waiting, 'path' | 'about'> {
+  /** A complete example. */
+  readonly notice: object
+}
+
 /** Logs what the step waits for, and until when. */
-export async function announceWaiting(
-  context: StepContext,
-  { path, about, notice }: Pick<ExpectedNotice, 'path'> & Pick<Waiting, 'about'> & { readonly notice: object },
-): Promise<void> {
+export async function announceWaiting(context: StepContext, { path, about, notice }: Announced): Promise<void> {
   const until = addSeconds(context.deps.clock.now(), context.noticeTimeoutS).toISOString()
   // It contains the partner's ids and codes, which may be anything.
   const shown = Object.fromEntries(Object.entries(about).map(([name, value]) => [name, context.mask(value)]))
@@ -202,7 +195,10 @@ export async function announceWaiting(
 }
 
 /** Once time is up: fails the step if the last notice was refused and not corrected. */
-export async function failRefused(context: StepContext<'notice-accepted'>, watch: NoticeWatch): Promise<void> {
+export async function failRefused(
+  context: StepContext<'notice-accepted'>,
+  watch: ReturnType<typeof watchNotices>,
+): Promise<void> {
   const refused = watch.lastRefused()
   if (refused !== undefined) await context.require('notice-accepted', false, { expected: 'code 200', actual: refused })
 }

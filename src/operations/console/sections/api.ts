@@ -15,7 +15,7 @@ import { formField } from '../action-form.ts'
 import { readFields } from '../action-values.ts'
 import type { Field, OneTimeResult, PageContext, Section } from '../page-model.ts'
 import { carryOut, mayGive, perform } from '../placed.ts'
-import { at, code, link, roleText, text } from '../texts.ts'
+import { at, code, fact, link, roleText, text } from '../texts.ts'
 
 /** The admin API, operation by operation, each with a form that performs it on behalf of the signed-in operator. */
 
@@ -185,10 +185,10 @@ export const api: Section = {
           about: titleOf(op, t),
           says: [...(op.isPreview ? [] : [t(`action.${op.id}.about`)]), t('console.api.really')],
           facts: [
-            { name: t('console.api.request'), cells: [code(requestLine(op))] },
-            { name: t('field.role'), cells: [text(roleText(op.role, t))] },
-            ...(op.command ? [{ name: t('console.api.command'), cells: [code(`gatehouse ${op.command}`)] }] : []),
-            { name: 'curl', cells: [code(curlOf(op, {}, context))] },
+            fact(t('console.api.request'), code(requestLine(op))),
+            fact(t('field.role'), text(roleText(op.role, t))),
+            ...(op.command ? [fact(t('console.api.command'), code(`gatehouse ${op.command}`))] : []),
+            fact('curl', code(curlOf(op, {}, context))),
           ],
           fields: fieldsOf(op).flatMap(({ name }) =>
             mayGive(op, name, context.role) ? fieldFor(op, name, context) : [],

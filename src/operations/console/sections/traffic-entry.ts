@@ -10,9 +10,9 @@ import {
   type shownText,
   trafficTexts,
 } from '../../../sandbox/portal/index.ts'
-import type { Cell, DetailPage, Fact, FormPage, PageContext, Table, TextBlock } from '../page-model.ts'
+import type { DetailPage, Fact, FormPage, PageContext, Table, TextBlock } from '../page-model.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
-import { at, code, hrefOf, link, orDash, text, time } from '../texts.ts'
+import { at, code, fact, hrefOf, link, orDash, text, time } from '../texts.ts'
 
 type TrafficEntry = OutputOf<typeof showEntry>
 
@@ -84,7 +84,6 @@ function factsOf(entry: TrafficEntry, partnerId: bigint, context: PageContext): 
     ...problems.map(({ path, problem }) => text(`${path} ${texts.reason(problem)}`.trim())),
     ...mistakes.map((name) => text(texts.mistake(name))),
   ]
-  const fact = (name: string, ...cells: readonly Cell[]): Fact => ({ name, cells })
   return [
     fact(t('console.field.at'), time(entry.at)),
     fact('PartnerId', link(String(partnerId), at('partners', String(partnerId)))),

@@ -59,7 +59,7 @@ export const consumption = defineStep({
     const bought = await buyTestOrder(context, 'consumption', main)
     const { order_id: orderId, quantity } = bought
     const details = (used: Detail) => ({ path: 'body.usedQuantity', expected: String(quantity), actual: used })
-    const notice = await waitForNotice(context, {
+    const expected = {
       path: MOUNT + PATH.consume,
       about: {
         orderId: String(orderId),
@@ -68,8 +68,8 @@ export const consumption = defineStep({
         usedQuantity: String(quantity),
       },
       notice: expectedConsumption(context, bought),
-      otherSubject: (body) => otherOrder(orderId, body),
-      stillMissing: (body) => {
+      otherSubject: (body: string) => otherOrder(orderId, body),
+      stillMissing: (body: string) => {
         const used = Number(fieldIn(body, 'usedQuantity'))
         if (used + Number(fieldIn(body, 'refundedQuantity')) >= quantity) return undefined
         const isUnmarked = bought.vouchers.length === quantity && used > 0 && marksNoneUsed(body)
@@ -78,8 +78,10 @@ export const consumption = defineStep({
           quantity: `${quantity}`,
         })
       },
-      onTimeout: ({ values }) => context.require('quantities', false, details(values.used ?? '')),
-    })
+    }
+    const notice = await waitForNotice(context, expected, ({ values }) =>
+      context.require('quantities', false, details(values.used ?? '')),
+    )
     const { order } = await showOrder(context.deps, orderId)
     await context.check('quantities', order.used_quantity === quantity, details(String(order.used_quantity)))
     const listed = ['voucherList', 'credentialList'].flatMap((field) => listIn(notice.body, field))

@@ -2,7 +2,7 @@ import type { Deps } from '../../../platform/deps.ts'
 import { addSeconds } from '../../../platform/lib/clock.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import { type DeliveryResult, deliver, postWebhook } from '../../../platform/outbound/index.ts'
-import { findMemberMail, markMailFailed, markMailSent } from '../../../ticketing/members/index.ts'
+import { findMemberMail, setMemberMailState } from '../../../ticketing/members/index.ts'
 import { showPartner, webhookSecret } from '../../../ticketing/partners/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import { bilingualMail, type MailMessage, messageOf, sendMail } from './mail.ts'
@@ -18,8 +18,8 @@ export async function sendMemberMail(deps: Deps, linkId: string): Promise<Delive
   const message = await memberMessage(deps, found)
   return deliver(deps, {
     send: () => sendMail(deps, linkId, message),
-    markSent: () => markMailSent(deps, linkId),
-    markFailed: (problem, final) => markMailFailed(deps, linkId, problem, final),
+    markSent: () => setMemberMailState(deps.db, linkId, 'sent'),
+    markFailed: (problem, final) => setMemberMailState(deps.db, linkId, final ? 'failed' : 'waiting', problem),
     givenUpAt: found.expiresAt,
   })
 }

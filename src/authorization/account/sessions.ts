@@ -10,7 +10,7 @@ import { operation } from '../../platform/lib/json/input.ts'
 import { noSuchSession } from './errors.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
 import { deleteSession, sessionsOfUser, signInOrder, signInsOfUser } from './session-store.ts'
-import { deleteOtherSessions, lockUser } from './store.ts'
+import { deleteOtherSessions } from './store.ts'
 import { endSessionsOfUser, existingUser } from './user.ts'
 import { rowKeyOf, type UserKey, userKey } from './wire.ts'
 
@@ -45,6 +45,7 @@ async function ownSessions({ db, keys, clock }: Deps, person: SignedIn) {
 /** Idempotent: ended in another tab, the session has ended. */
 const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ readonly isThis: boolean }> =>
   inPersonTransaction(deps, person.routingKey, async (inside) => {
+    if (!(await lockSignedIn(inside, person))) return { isThis: false }
     const ended = await endNamedSession(inside, person, id)
     if (ended) await recordEnd(inside, person, 1)
     return { isThis: ended?.equals(person.sessionHash) ?? false }
@@ -53,7 +54,7 @@ const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ read
 /** Ends all sessions but this one; returns how many. */
 const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
   inPersonTransaction(deps, person.routingKey, async (inside, db) => {
-    await lockUser(db, person) // a change of password, too, locks the person before it ends sessions
+    if (!(await lockSignedIn(inside, person))) return 0
     const ended = await deleteOtherSessions(db, person, person.sessionHash)
     if (ended > 0) await recordEnd(inside, person, ended)
     return ended

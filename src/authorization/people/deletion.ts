@@ -44,8 +44,8 @@ export const requestDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
 
 export const cancelDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
   inPersonTransaction(deps, person.routingKey, async (inside, db) => {
-    await lockUser(db, person) // waits for an erasure in progress
-    if ((await store.deleteRequest(db, person)) === 0) return
+    // Waits for an erasure in progress.
+    if (!(await OWN_SESSIONS.lock(inside, person)) || (await store.deleteRequest(db, person)) === 0) return
     await recordByPerson(inside, person, 'user_deletion_cancelled')
   })
 

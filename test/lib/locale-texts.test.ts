@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import type { SignIn } from '../../src/authorization/account/session-store.ts'
 import type { SignInMethod } from '../../src/authorization/account/sign-in.ts'
 import { SECURITY_CHANGES } from '../../src/authorization/account/wire.ts'
 import { EVENT_TYPES } from '../../src/authorization/app-events/wire.ts'
@@ -212,6 +213,8 @@ const bySuffix: Readonly<Record<string, readonly string[]>> = {
   'developer.app.': Object.keys(TEAM_FIELDS).flatMap((name) => (name === 'scopes' ? [name] : [name, `${name}_hint`])),
   'developer.webhook.': EVENT_TYPES,
   'sandbox.group.': FUNCTION_GROUPS.map(({ id }) => id),
+  'developer.id_token.signature_': ['right', 'wrong', 'foreign'],
+  'account.sign_ins.': idsOf<SignIn['outcome']>({ succeeded: 1, failed: 1, locked: 1, code_asked: 1 }),
   'developer.claim.': 'iss sub aud exp iat auth_time nonce at_hash sid acr amr'.split(' '),
   'sandbox.run.': STEP_STATES,
   'console.runs.': [...STEP_STATES, ...idsOf<RunState>({ under_way: 1, all_passed: 1, accepted: 1, replaced: 1 })],

@@ -91,6 +91,38 @@ describe('sessions', () => {
     expect(await textOf(later, '/account/profile')).not.toContain('Changed too late')
   })
 
+  it('that are just ending end no others, and keep no account that is to be deleted', async () => {
+    const user = await client.makeUser()
+    const owner = await client.signedIn(user, app)
+    await owner.send('POST', '/account/deletion', {})
+    world.clock.advance(1)
+    const thief = await client.signedIn(user, app)
+    const [, session = ''] = await idsOf(thief)
+    const ending = await world.pool.connect()
+    try {
+      await ending.query('begin')
+      await ending.query(
+        `delete from browser_session where user_id = $1
+           and created_at = (select max(created_at) from browser_session where user_id = $1)`,
+        [user.user_id],
+      )
+      const changing = [
+        thief.send('POST', '/account/sessions/end', { session }),
+        thief.send('POST', '/account/sessions/end-others', {}),
+        thief.send('POST', '/account/deletion/cancel', {}),
+      ]
+      await Promise.race([Promise.all(changing), untilLocked(world.pool, changing.length)])
+      await ending.query('commit')
+      await Promise.all(changing)
+    } finally {
+      ending.release()
+    }
+    expect(await isSignedIn(owner)).toBe(true)
+    const asked = await world.pool.query('select from deletion_request where user_id = $1', [user.user_id])
+    expect(asked.rowCount).toBe(1)
+    await owner.send('POST', '/account/deletion/cancel', {})
+  })
+
   it('ended by an operator are not listed', async () => {
     const user = await client.makeUser()
     await client.signedIn(user, app)

@@ -21,8 +21,7 @@ import { newUser, routingKeyOf } from './wire.ts'
 
 /**
  * Changing the phone number or mail address: a code is sent there, and typing it proves that the person receives it. A
- * person's mail address is their passport. Whether another account has an address is only revealed to who reads its
- * mail.
+ * person's mail address is their passport. Only who reads its mail learns whether another account has an address.
  */
 
 const CODE_S = 600
@@ -54,14 +53,10 @@ const contactRequest = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('mail'), value: mail }),
 ])
 
-/** The same for all spellings of an address or number. */
 const targetOf = ({ config }: Deps, kind: Kind, value: string): string =>
   `${kind}\n${kind === 'mail' ? mailKeyOf(normalName(value)) : internationalNumber(value, config.PHONE_COUNTRY_CODE)}`
 
-/**
- * When codes may be sent to this address or number again, if too many were. Each person's first code of the day is sent
- * regardless: otherwise strangers could keep somebody from proving their own number by requesting codes for it.
- */
+/** When codes may be sent there again. Each person's first of a day always may: strangers must not use up a number. */
 async function targetExhaustedUntil(deps: Deps, target: string, person: string): Promise<Date | undefined> {
   const exhausted = await countWithin(deps, HOUR_S, [{ kind: 'contact-target', name: target, most: MAX_PER_TARGET }])
   const noFirstLeft = await countWithin(deps, DAY_S, [
@@ -96,7 +91,8 @@ export const askForContact = operation(
   },
 )
 
-const typedCode = z.object({ kind: z.enum(['phone', 'mail']), code: z.string().max(40) })
+const kind = z.enum(['phone', 'mail'])
+const typedCode = z.object({ kind, code: z.string().max(40) })
 
 /** `ended`: no change is pending. `taken`: another account has the address. */
 type Confirmation = 'done' | 'wrong' | 'ended' | 'taken'
@@ -115,32 +111,22 @@ export const confirmContact = operation(
         return 'wrong'
       }
       await store.deleteChange(db, session, kind)
-      return kind === 'phone' ? changePhone(inside, session, pending.value) : changeMail(inside, session, pending.value)
+      return changeContact(inside, session, kind, pending.value)
     }).catch((error: unknown) => {
       if (error instanceof AlreadyTaken) return 'taken'
       throw error
     }),
 )
 
-async function changePhone(deps: Deps, session: SignedIn, value: string): Promise<Confirmation> {
+async function changeContact(deps: Deps, session: SignedIn, kind: Kind, value: string): Promise<Confirmation> {
+  if (kind === 'mail') return changePassport(deps, session, value, () => recordChange(deps, session, 'mail_changed'))
   await store.setPhone(deps.db, session, value, deps.clock.now())
   await recordChange(deps, session, 'phone_changed')
   return 'done'
 }
 
-const changeMail = (deps: Deps, session: SignedIn, value: string): Promise<Confirmation> =>
-  changePassport(deps, session, value, () => recordChange(deps, session, 'mail_changed'))
-
-/**
- * Also ends password links sent to the old address, which `tell` notifies. Runs in the caller's transaction, which has
- * locked the person. Throws AlreadyTaken if another account gets the passport concurrently.
- */
-export async function changePassport(
-  { db, clock }: Deps,
-  key: UserRowKey,
-  value: string,
-  tell: () => Promise<void>,
-): Promise<'done' | 'ended' | 'taken'> {
+/** In a transaction that has locked the person. Also ends password links sent to the old address. Throws AlreadyTaken. */
+export async function changePassport({ db, clock }: Deps, key: UserRowKey, value: string, tell: () => Promise<void>) {
   const before = await passportOf(db, key)
   const credential = before && (await findCredential(db, before))
   if (!before || !credential) return 'ended'
@@ -157,18 +143,17 @@ export async function changePassport(
   return 'done'
 }
 
-async function findPending({ db, clock }: Deps, key: UserRowKey, kind: Kind): Promise<store.ContactChange | undefined> {
+async function findPending({ db, clock }: Deps, key: UserRowKey, kind: Kind) {
   const change = await store.findChange(db, key, kind)
   return change && change.expiresAt > clock.now() && change.tries < MAX_TRIES ? change : undefined
 }
 
-/** Changes that wait for their code: the new number or address. */
 export const pendingContacts = async (deps: Deps, session: SignedIn): Promise<Record<Kind, string | undefined>> => ({
   phone: (await findPending(deps, session, 'phone'))?.value,
   mail: (await findPending(deps, session, 'mail'))?.value,
 })
 
-const codeJob = z.object({ changeId: z.uuid(), kind: z.enum(['phone', 'mail']), cid: z.number(), userId: z.string() })
+const codeJob = z.object({ changeId: z.uuid(), kind, cid: z.number(), userId: z.string() })
 
 /** What the job sends; undefined if the request has expired or was replaced. */
 export const contactCode = operation(codeJob, async (deps: Deps, job) => {

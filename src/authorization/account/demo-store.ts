@@ -23,25 +23,22 @@ const hasUsers = async (db: Db): Promise<boolean> =>
 
 const profileRow = keyRow.extend({ status: z.string() })
 
-/** Passport and status of demo users that are not blocked. */
-async function findActive(db: Db): Promise<{ name: string; status: string }[]> {
-  const profiles = await ofAllShards(db, (shard) =>
-    shard.many(
-      profileRow,
-      sql`select routing_key, cid, user_id, status from user_profile where demo and status <> 'blocked'`,
-    ),
+const demoUsers = (db: Db) =>
+  ofAllShards(db, (shard) =>
+    shard.many(profileRow, sql`select routing_key, cid, user_id, status from user_profile where demo`),
   )
+
+/** Passport and status of demo users that are not blocked. */
+async function findActive(db: Db) {
+  const profiles = (await demoUsers(db)).filter(({ status }) => status !== 'blocked')
   return withPassports(profiles, await credentialsOf(db, profiles))
     .map(({ passport, status }) => ({ name: passport, status }))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-const demoUserKeys = (db: Db): Promise<KeyRow[]> =>
-  ofAllShards(db, (shard) => shard.many(keyRow, sql`select routing_key, cid, user_id from user_profile where demo`))
-
 /** Also deletes their passwords and sessions. */
 async function deleteDemoUsers(db: Db): Promise<number> {
-  const users = await demoUserKeys(db)
+  const users = await demoUsers(db)
   const deleteFrom = (where: Db, table: string, rows: readonly KeyRow[]) =>
     where.exec(
       sql`delete from ${sql.identifier(table)} t using ${keysOf(rows)}
@@ -61,6 +58,6 @@ export const DEMO_USERS = {
   hasRows: hasUsers,
   mark: markDemoUsers,
   findActive,
-  keys: demoUserKeys,
+  keys: demoUsers,
   remove: deleteDemoUsers,
 }

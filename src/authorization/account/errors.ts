@@ -28,10 +28,7 @@ export class SecondStepNeeded extends Error {
   }
 }
 
-/**
- * The second step came too late: since the first one the password was changed, the person's sessions were ended, or the
- * person was erased. Only a new sign-in helps.
- */
+/** Since the first step the password was changed, or the person's sessions were ended, or the person was erased. */
 export class SecondStepVoid extends Error {
   override readonly name = 'SecondStepVoid'
 }

@@ -2,8 +2,6 @@ import { z } from 'zod'
 import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
-/** SQL of second factors: authenticators, recovery codes, passkeys. */
-
 /** Stores a new authenticator, replacing an unconfirmed one. 0 if the person has a confirmed one. */
 export const setTotp = (db: Db, key: UserRowKey, sealed: Buffer, now: Date): Promise<number> =>
   db.of(key.routingKey).exec(
@@ -17,7 +15,7 @@ export const setTotp = (db: Db, key: UserRowKey, sealed: Buffer, now: Date): Pro
 const totpRow = z.object({ sealed: z.instanceof(Buffer), confirmedAt: z.date().nullable() })
 export type StoredTotp = z.output<typeof totpRow>
 
-export const findTotp = (db: Db, key: UserRowKey): Promise<StoredTotp | undefined> =>
+export const findTotp = (db: Db, key: UserRowKey) =>
   db
     .of(key.routingKey)
     .maybe(totpRow, sql`select sealed, confirmed_at as "confirmedAt" from user_totp where ${ofPerson(key)}`)
@@ -37,11 +35,7 @@ export const confirmStep = (db: Db, key: UserRowKey, { sealed }: StoredTotp, ste
   )
 
 /** Upgrades a session that had only a password, after a code was typed in it. */
-export const setSecondFactorOfSession = (
-  db: Db,
-  { routingKey, sessionHash }: { readonly routingKey: number; readonly sessionHash: Buffer },
-  amr: readonly string[],
-): Promise<number> =>
+export const setSecondFactorOfSession = (db: Db, routingKey: number, sessionHash: Buffer, amr: readonly string[]) =>
   db.of(routingKey).exec(
     sql`update browser_session set amr = ${amr}::text[]
         where routing_key = ${routingKey} and session_hash = ${sessionHash} and amr is null`,
@@ -70,12 +64,10 @@ export const spendRecoveryCode = (db: Db, key: UserRowKey, hash: Buffer, now: Da
           and exists (select 1 from user_totp where ${ofPerson(key)} and confirmed_at is not null)`,
   )
 
-const factorsRow = z.object({ totpSince: z.date().nullable(), recoveryCodes: z.number(), passkeys: z.number() })
-
 /** When the authenticator was confirmed, and the number of unused recovery codes and of passkeys. */
-export const findFactors = (db: Db, key: UserRowKey): Promise<z.output<typeof factorsRow>> =>
+export const findFactors = (db: Db, key: UserRowKey) =>
   db.of(key.routingKey).one(
-    factorsRow,
+    z.object({ totpSince: z.date().nullable(), recoveryCodes: z.number(), passkeys: z.number() }),
     sql`select (select confirmed_at from user_totp where ${ofPerson(key)}) as "totpSince",
           (select count(*)::int from recovery_code where ${ofPerson(key)} and used_at is null) as "recoveryCodes",
           (select count(*)::int from passkey where ${ofPerson(key)}) as passkeys`,
@@ -89,10 +81,9 @@ const listed = z.object({
   createdAt: z.date(),
   lastUsedAt: z.date().nullable(),
 })
-export type ListedPasskey = z.output<typeof listed>
 
 /** Oldest first. */
-export const passkeysOf = (db: Db, key: UserRowKey): Promise<ListedPasskey[]> =>
+export const passkeysOf = (db: Db, key: UserRowKey) =>
   db.of(key.routingKey).listWithCustomPlan(
     listed,
     sql`select passkey_id as "passkeyId", credential_id as "credentialId", transports, name, created_at as "createdAt",
@@ -100,13 +91,8 @@ export const passkeysOf = (db: Db, key: UserRowKey): Promise<ListedPasskey[]> =>
         from passkey where ${ofPerson(key)} order by created_at, passkey_id`,
   )
 
-export interface NewPasskey {
-  readonly credentialId: Buffer
-  readonly publicKey: Buffer
-  readonly counter: number
-  readonly transports: readonly string[]
-  readonly name: string
-}
+type NewPasskey = Pick<z.output<typeof listed>, 'credentialId' | 'transports' | 'name'> &
+  Pick<z.output<typeof storedPasskey>, 'publicKey' | 'counter'>
 
 /** 0 if it is already registered. */
 export const insertPasskey = (db: Db, key: UserRowKey, added: NewPasskey, now: Date): Promise<number> =>
@@ -123,9 +109,8 @@ const storedPasskey = z.object({
   publicKey: z.instanceof(Buffer),
   counter: z.coerce.number(), // pg gives it as text
 })
-export type StoredPasskey = z.output<typeof storedPasskey>
 
-export const findPasskey = (db: Db, routingKey: number, credentialId: Buffer): Promise<StoredPasskey | undefined> =>
+export const findPasskey = (db: Db, routingKey: number, credentialId: Buffer) =>
   db.of(routingKey).maybe(
     storedPasskey,
     sql`select cid, user_id as "userId", public_key as "publicKey", counter from passkey

@@ -7,19 +7,17 @@ import { hashOfRecoveryCode, isRecoveryCode, newRecoveryCodes } from '../../plat
 import { newTotp, type TotpEnrolment, totpStep } from '../../platform/lib/crypto/totp.ts'
 import { operation, readingReason } from '../../platform/lib/json/input.ts'
 import { forgetCodeGuesses } from '../../platform/throttle/index.ts'
-import { noSuchUser } from './errors.ts'
 import * as store from './factor-store.ts'
 import { recordChange, tellPerson } from './person-mail.ts'
 import { AMR, lockSignedIn, type SignedIn } from './session.ts'
-import { deleteOtherSessions, findUser } from './store.ts'
-import { lockExistingUser } from './user.ts'
+import { deleteOtherSessions } from './store.ts'
+import { existingUser, lockExistingUser } from './user.ts'
 import { rowKeyOf, type UserKey, userKey } from './wire.ts'
 
 /** A person's second factor: an authenticator (TOTP), and ten recovery codes in case it is lost. */
 
 const sealingContext = (cid: number | string, userId: string): string => `user_totp ${cid} ${userId}`
 
-/** The encrypted columns of this room. */
 export const ACCOUNT_SEALED: readonly SealedColumn[] = [
   {
     table: 'user_totp',
@@ -37,37 +35,31 @@ export async function enrolTotp(deps: Deps, key: UserRowKey, label: string): Pro
   return isSet > 0 ? enrolment : undefined
 }
 
-/** The time step of this code; undefined unless the authenticator shows it now. */
-const stepOf = ({ keys, clock }: Deps, { cid, userId }: UserRowKey, { sealed }: store.StoredTotp, code: string) =>
-  totpStep(decryptSecret(keys, sealed, sealingContext(cid, userId)), code, clock.now())
+/** The person's authenticator, and the time step of this code; undefined unless the authenticator shows it now. */
+async function shownBy({ db, keys, clock }: Deps, key: UserRowKey, code: string) {
+  const totp = await store.findTotp(db, key)
+  const step =
+    totp && totpStep(decryptSecret(keys, totp.sealed, sealingContext(key.cid, key.userId)), code, clock.now())
+  return totp && step !== undefined ? { totp, step } : undefined
+}
 
 /**
- * Confirms the authenticator with its first code; from now on a password sign-in needs a code. This session counts as
- * two-factor; all others end, since somebody who knows the password may have opened them. Returns the recovery codes,
- * which cannot be shown again; undefined for a wrong code.
+ * Returns the recovery codes, which cannot be shown again; undefined for a wrong code. All other sessions end, since
+ * somebody who knows the password may have opened them.
  */
 export const confirmOwnTotp = (deps: Deps, session: SignedIn, code: string): Promise<readonly string[] | undefined> =>
   inPersonTransaction(deps, session.routingKey, async (inside, db) => {
     if (!(await lockSignedIn(inside, session))) return undefined
     const codes = await confirmTotp(inside, session, code, session.sessionHash)
-    if (codes) await store.setSecondFactorOfSession(db, session, AMR.totp)
+    if (codes) await store.setSecondFactorOfSession(db, session.routingKey, session.sessionHash, AMR.totp)
     return codes
   })
 
-/**
- * `deps.db` is a transaction that has locked the person. Ends all sessions but `kept`, and forgets the wrong codes of
- * today, which were guesses of another authenticator's.
- */
-export async function confirmTotp(
-  deps: Deps,
-  key: UserRowKey,
-  code: string,
-  kept: Buffer | null,
-): Promise<readonly string[] | undefined> {
-  const totp = await store.findTotp(deps.db, key)
-  const step = totp && stepOf(deps, key, totp, code)
-  if (!totp || step === undefined) return undefined
-  if ((await store.confirmStep(deps.db, key, totp, step, deps.clock.now())) === 0) return undefined
+/** In a transaction that has locked the person. Forgets today's wrong codes: they were for another authenticator. */
+export async function confirmTotp(deps: Deps, key: UserRowKey, code: string, kept: Buffer | null) {
+  const shown = await shownBy(deps, key, code)
+  if (!shown || (await store.confirmStep(deps.db, key, shown.totp, shown.step, deps.clock.now())) === 0)
+    return undefined
   await forgetCodeGuesses(deps, ownerOfCodes(key))
   await deleteOtherSessions(deps.db, key, kept)
   await recordChange(deps, key, 'totp_added')
@@ -80,15 +72,12 @@ export async function spendFactor(deps: Deps, key: UserRowKey, typed: string): P
     const hash = hashOfRecoveryCode(ownerOfCodes(key), typed)
     return (await store.spendRecoveryCode(deps.db, key, hash, deps.clock.now())) > 0 ? AMR.recoveryCode : undefined
   }
-  const totp = await store.findTotp(deps.db, key)
-  const step = totp && stepOf(deps, key, totp, typed)
-  if (!totp || step === undefined) return undefined
-  return (await store.spendStep(deps.db, key, totp, step)) > 0 ? AMR.totp : undefined
+  const shown = await shownBy(deps, key, typed)
+  return shown && (await store.spendStep(deps.db, key, shown.totp, shown.step)) > 0 ? AMR.totp : undefined
 }
 
 export const ownerOfCodes = ({ cid, userId }: UserRowKey): string => `${cid}:${userId}`
 
-/** Replaces the recovery codes. */
 async function setNewRecoveryCodes(deps: Deps, key: UserRowKey): Promise<readonly string[]> {
   const { codes, hashes } = newRecoveryCodes(ownerOfCodes(key))
   await store.replaceRecoveryCodes(deps.db, key, hashes, deps.clock.now())
@@ -111,7 +100,6 @@ export const removeOwnTotp = (deps: Deps, key: SignedIn): Promise<void> =>
     if ((await deleteFactor(db, key)) > 0) await recordChange(inside, key, 'totp_removed')
   })
 
-/** Deletes the authenticator with its recovery codes. */
 export async function deleteFactor(db: Deps['db'], key: UserRowKey): Promise<number> {
   await store.deleteRecoveryCodes(db, key)
   return store.deleteTotp(db, key)
@@ -121,46 +109,30 @@ export const factorsOf = ({ db }: Deps, key: UserRowKey) => store.findFactors(db
 
 // ---- operators, for people who lost a factor
 
-interface ShownFactors extends UserKey {
-  /** When the authenticator was confirmed; null without one. */
-  readonly totp_since: Date | null
-  /** Unused recovery codes. */
-  readonly recovery_codes: number
-  readonly passkeys: number
-}
-
-async function shown({ db }: Deps, { cid, user_id }: UserKey): Promise<ShownFactors> {
+async function shown({ db }: Deps, { cid, user_id }: UserKey) {
   const { totpSince, recoveryCodes, passkeys } = await store.findFactors(db, rowKeyOf({ cid, user_id }))
   return { cid, user_id, totp_since: totpSince, recovery_codes: recoveryCodes, passkeys }
 }
 
 /** Throws 20007 (404) if there is no such user. */
-const showFactors = operation(userKey, async (deps: Deps, user): Promise<ShownFactors> => {
-  if (!(await findUser(deps.db, rowKeyOf(user)))) throw noSuchUser()
+const showFactors = operation(userKey, async (deps: Deps, user) => {
+  await existingUser(deps.db, rowKeyOf(user))
   return shown(deps, user)
 })
 
-const factorRemoval = userKey.extend({ reason: readingReason })
-
-/**
- * Removes authenticator, recovery codes and passkeys and ends all browser sessions; the next sign-in needs only the
- * password. Notifies the person by mail; the reason goes to the audit log. Returns what was removed. Throws 20007
- * (404).
- */
-const removeFactors = operation(
-  factorRemoval,
-  (deps: Deps, { reason, ...user }): Promise<ShownFactors> =>
-    inTransaction(deps, async (inside, db) => {
-      const key = rowKeyOf(user)
-      await lockExistingUser(db, key)
-      const before = await shown(inside, user)
-      const removed = (await deleteFactor(db, key)) + (await store.deletePasskeys(db, key))
-      if (removed === 0) return before
-      await deleteOtherSessions(db, key, null)
-      await recordAudit(inside, { event: 'user_factors_removed', ...key, detail: { reason } })
-      await tellPerson(inside, key, 'factors_removed')
-      return before
-    }),
+/** Removes all factors and ends all sessions; the next sign-in needs only the password. Returns what was removed. */
+const removeFactors = operation(userKey.extend({ reason: readingReason }), (deps: Deps, { reason, ...user }) =>
+  inTransaction(deps, async (inside, db) => {
+    const key = rowKeyOf(user)
+    await lockExistingUser(db, key)
+    const before = await shown(inside, user)
+    const removed = (await deleteFactor(db, key)) + (await store.deletePasskeys(db, key))
+    if (removed === 0) return before
+    await deleteOtherSessions(db, key, null)
+    await recordAudit(inside, { event: 'user_factors_removed', ...key, detail: { reason } })
+    await tellPerson(inside, key, 'factors_removed')
+    return before
+  }),
 )
 
 export const FACTORS = { show: showFactors, remove: removeFactors }

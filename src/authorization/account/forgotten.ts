@@ -22,12 +22,8 @@ import { PASSWORD_PATH } from './password.ts'
 import { addressOf } from './person-mail.ts'
 import { accountOf } from './sign-in.ts'
 import { findCredential, findLink, insertLink, lockUser, passportOf } from './store.ts'
-import { routingKeyOf } from './wire.ts'
 
-/**
- * Forgotten passwords. Whether the person exists is looked up later, by a job, so that neither the response nor its
- * timing reveals it.
- */
+/** A job looks the person up, so that neither the response nor its timing reveals whether they exist. */
 
 const LINK_S = 3_600
 const MAX_PER_PERSON_AND_NETWORK = 3
@@ -79,33 +75,16 @@ const contextOf = (linkId: string): string => `forgotten password ${linkId}`
 
 const forgottenJob = z.object({ linkId: z.uuid(), sealed: z.base64(), at: z.coerce.date() })
 
-/** A link to be sent. It is a secret: whoever has it can take over the account. */
-interface ForgottenLink {
-  readonly id: string
-  readonly cid: number
-  readonly userId: string
-  /** Undefined if the passport is not a mail address. */
-  readonly address: string | undefined
-  readonly url: string
-  readonly at: Date
-  readonly expiresAt: Date
-}
-
-/** Makes the link, the same on every attempt; undefined if the person is unknown, or the link used or expired. */
-export const forgottenLink = operation(forgottenJob, makeLink)
-
-async function makeLink(deps: Deps, job: z.output<typeof forgottenJob>): Promise<ForgottenLink | undefined> {
+/** The same link on every attempt, a secret; undefined if the person is unknown, or the link used or expired. */
+export const forgottenLink = operation(forgottenJob, async (deps: Deps, { linkId, sealed, at }) => {
   const { keys, clock, config } = deps
-  const { linkId, sealed, at } = job
   const expiresAt = wholeSecondsAfter(at, LINK_S)
   if (expiresAt <= clock.now()) return undefined
-  const credential = await findCredential(
-    deps.db,
-    decryptSecret(keys, Buffer.from(sealed, 'base64'), contextOf(linkId)),
-  )
+  const passport = decryptSecret(keys, Buffer.from(sealed, 'base64'), contextOf(linkId))
+  const credential = await findCredential(deps.db, passport)
   if (!credential) return undefined
-  const { cid, userId } = credential
-  const key: UserRowKey = { routingKey: routingKeyOf(cid, userId), cid, userId }
+  const { routingKey, cid, userId } = credential
+  const key: UserRowKey = { routingKey, cid, userId }
   const random = hmacSha256(keys.derive, `password link\n${linkId}`)
   const link = issueToken(keys, { prefix: PREFIX.passwordLink, routingKey: key.routingKey, expiresAt, random })
   return inPersonTransaction(deps, key.routingKey, async (inside, db) => {
@@ -118,4 +97,4 @@ async function makeLink(deps: Deps, job: z.output<typeof forgottenJob>): Promise
     const url = new URL(`${PASSWORD_PATH}?token=${link.text}`, config.PUBLIC_URL)
     return { id: linkId, cid, userId, address, url: url.href, at, expiresAt }
   })
-}
+})

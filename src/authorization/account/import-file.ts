@@ -8,20 +8,7 @@ import { type FileRecord, recordsOf } from './users-file.ts'
 
 type FileUser = z.output<typeof fileUser>
 
-/** Problems listed individually. */
 const MAX_PROBLEMS = 1_000
-
-/** Result of an import, or of a dry run. */
-interface ImportResult {
-  created: number
-  /** Would be created, in a dry run. */
-  new: number
-  /** Already exist with the same data. */
-  identical: number
-  /** Lines with problems. */
-  refused: number
-  readonly problems: { readonly line: number; readonly problem: LocalizedText }[]
-}
 
 interface Row {
   readonly line: number
@@ -36,25 +23,17 @@ interface ImportOptions {
   send(batch: InputOf<typeof importUsers>): Promise<OutputOf<typeof importUsers>>
   hash(password: string): Promise<string>
   readonly onProblem?: (line: number, problem: LocalizedText) => void
-  /** Called after each batch. */
   readonly onProgress?: () => void
 }
 
-/** Creates the users of a file in batches. Users who exist with the same data are skipped, so it can be repeated. */
-async function importFile({
-  records,
-  dryRun,
-  most,
-  send,
-  hash,
-  onProblem,
-  onProgress,
-}: ImportOptions): Promise<ImportResult> {
-  const done: ImportResult = { created: 0, new: 0, identical: 0, refused: 0, problems: [] }
-  const refuse = (line: number, problems: readonly LocalizedText[]): void => {
+/** Creates users in batches. Those who exist with the same data are skipped, so it can be repeated. */
+async function importFile({ records, dryRun, most, send, hash, onProblem, onProgress }: ImportOptions) {
+  const problems: { readonly line: number; readonly problem: LocalizedText }[] = []
+  const done = { created: 0, new: 0, identical: 0, refused: 0, problems }
+  const refuse = (line: number, texts: readonly LocalizedText[]): void => {
     done.refused++
-    for (const problem of problems) {
-      if (done.problems.length < MAX_PROBLEMS) done.problems.push({ line, problem })
+    for (const problem of texts) {
+      if (problems.length < MAX_PROBLEMS) problems.push({ line, problem })
       onProblem?.(line, problem)
     }
   }
@@ -128,5 +107,4 @@ function userOf(value: unknown): FileUser | LocalizedText[] {
   }
 }
 
-/** Reads files of users, and imports them. */
 export const USERS_FILE = { records: recordsOf, import: importFile }

@@ -5,7 +5,7 @@ import { problem } from '../../platform/lib/json/field-problem.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { normalName } from '../../platform/lib/precis.ts'
-import { existingUsers, insertUsers, takenPassports } from './import-store.ts'
+import { existingUsers, insertUsers, takenPassports } from './bulk-store.ts'
 import { newUser, routingKeyOf } from './wire.ts'
 
 /** Upper bound on what an imported hash may cost to verify: 256 MiB of memory and ten passes. */
@@ -42,19 +42,14 @@ const userImport = z.discriminatedUnion('dry_run', [
     users: listOf('users', profile.extend({ password_hash: passwordHash })).min(1),
   }),
 ])
-type UserImport = z.output<typeof userImport>
 
-/**
- * `created`, or `new` in a dry run; `identical` if the user exists with the same data, whatever the password; or the
- * fields whose values are taken.
- */
+/** `new` in a dry run; `identical` whatever the password; or the fields whose values are taken. */
 type ImportOutcome = 'new' | 'created' | 'identical' | readonly ('passport' | 'user_id')[]
 
 /** Some of the users were created concurrently, after the check. */
 class ConcurrentImport extends Error {}
 const MAX_ATTEMPTS = 5
 
-/** Creates the new users in one transaction; returns the outcome for each. */
 export const importUsers = operation(userImport, async (deps: Deps, given): Promise<{ outcomes: ImportOutcome[] }> => {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -65,32 +60,30 @@ export const importUsers = operation(userImport, async (deps: Deps, given): Prom
   }
 })
 
-function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOutcome[] }> {
+function importOnce(deps: Deps, given: z.output<typeof userImport>): Promise<{ outcomes: ImportOutcome[] }> {
   const users = given.users.map((user) => ({ ...user, routing_key: routingKeyOf(user.cid, user.user_id) }))
   return inTransaction(deps, async (inside, db) => {
     const existing = new Map((await existingUsers(db, users)).map((user) => [keyOf(user), user]))
     const passports = users.map(({ passport }) => normalName(passport))
     const taken = new Set(await takenPassports(db, passports))
-    const seen = { keys: new Set<string>(), passports: new Set<string>() }
-    const isTaken = (passport: string): boolean =>
-      seen.passports.has(normalName(passport)) || taken.has(normalName(passport))
+    const keys = new Set(existing.keys())
     const outcomes = users.map((user): ImportOutcome => {
       const stored = existing.get(keyOf(user))
       const isOwn = stored !== undefined && normalName(stored.passport) === normalName(user.passport)
       if (isOwn && COMPARED.every((field) => user[field] === stored[field])) return 'identical'
       const fields = [
-        ...(!isOwn && isTaken(user.passport) ? (['passport'] as const) : []),
-        ...(stored || seen.keys.has(keyOf(user)) ? (['user_id'] as const) : []),
+        ...(!isOwn && taken.has(normalName(user.passport)) ? (['passport'] as const) : []),
+        ...(keys.has(keyOf(user)) ? (['user_id'] as const) : []),
       ]
       if (fields.length > 0) return fields
-      seen.keys.add(keyOf(user))
-      seen.passports.add(normalName(user.passport))
+      keys.add(keyOf(user))
+      taken.add(normalName(user.passport))
       return 'new'
     })
     if (given.dry_run) return { outcomes }
-    const created = given.users.flatMap((user, index) =>
-      outcomes[index] === 'new' ? [{ ...user, routing_key: routingKeyOf(user.cid, user.user_id) }] : [],
-    )
+    const created = given.users
+      .filter((_, index) => outcomes[index] === 'new')
+      .map((user) => ({ ...user, routing_key: routingKeyOf(user.cid, user.user_id) }))
     if (created.length > 0) {
       if (!(await insertUsers(db, created, deps.clock.now()))) throw new ConcurrentImport()
       const detail = { count: created.length, users: created.map(({ cid, user_id }) => `${cid}/${user_id}`) }

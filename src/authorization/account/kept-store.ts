@@ -6,17 +6,13 @@ import { DAY_S } from '../../platform/lib/clock.ts'
 
 const SIGN_IN_DAYS = 90
 
-/** Sessions carry their own `expires_at`. */
+const UNTIL_EXPIRED = { column: 'expires_at', keptS: () => MARGIN_S } as const
+
 export const ACCOUNT_RETENTION: readonly Retention[] = [
-  { table: 'browser_session', key: ['routing_key', 'session_hash'], column: 'expires_at', keptS: () => MARGIN_S },
-  { table: 'used_challenge', key: ['challenge_hash'], column: 'expires_at', keptS: () => MARGIN_S },
-  { table: 'password_link', key: ['routing_key', 'link_hash'], column: 'expires_at', keptS: () => MARGIN_S },
-  {
-    table: 'contact_change',
-    key: ['routing_key', 'cid', 'user_id', 'kind'],
-    column: 'expires_at',
-    keptS: () => MARGIN_S,
-  },
+  { table: 'browser_session', key: ['routing_key', 'session_hash'], ...UNTIL_EXPIRED },
+  { table: 'used_challenge', key: ['challenge_hash'], ...UNTIL_EXPIRED },
+  { table: 'password_link', key: ['routing_key', 'link_hash'], ...UNTIL_EXPIRED },
+  { table: 'contact_change', key: ['routing_key', 'cid', 'user_id', 'kind'], ...UNTIL_EXPIRED },
   {
     table: 'sign_in',
     key: ['routing_key', 'cid', 'user_id', 'at', 'sign_in_id'],

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { beginsWith, cursorOf, type Page, pageOf, pageOfShards, withCursor } from '../../platform/db/page.ts'
+import { ofPerson } from '../../platform/db/personal-rows.ts'
 import { keyOfRow, ofAllShards, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { normalName } from '../../platform/lib/precis.ts'
@@ -12,7 +13,7 @@ import {
   textOfKey,
   withPassports,
 } from './bulk-store.ts'
-import { PROFILE, SHOWN_PASSPORT } from './store.ts'
+import { findCredential, PROFILE, SHOWN_PASSPORT } from './store.ts'
 import { type User, type UserFilter, user } from './wire.ts'
 
 const profileRow = user.omit({ passport: true }).extend(keyRow.shape)
@@ -47,11 +48,7 @@ function profilePage(db: Db, { limit, after, ...filter }: UserFilter): Promise<P
   )
 }
 
-async function credentialPage(
-  db: Db,
-  passport: string,
-  { limit, after }: Pick<UserFilter, 'limit' | 'after'>,
-): Promise<Page<CredentialRow>> {
+async function credentialPage(db: Db, passport: string, { limit, after }: UserFilter) {
   const last = after?.[3]
   const rows = await db.listWithCustomPlan(
     withCursor(credentialRow),
@@ -73,28 +70,21 @@ const profilesOf = (db: Db, rows: readonly CredentialRow[]): Promise<Profile[]> 
   )
 
 const foundUserRow = user.pick({ cid: true, user_id: true, phone_number: true, status: true, created_at: true })
-export type FoundUserRow = z.output<typeof foundUserRow>
+const FOUND = sql.part`cid, user_id, phone_number, status, created_at`
 
 /** At most one. Two statements, since the credential may be on another shard. */
-export async function findByPassport(db: Db, typed: string): Promise<FoundUserRow[]> {
-  const key = await db.maybe(
-    keyRow,
-    sql`select routing_key, cid, user_id from user_credential where passport = ${normalName(typed)}`,
-  )
+export async function findByPassport(db: Db, typed: string) {
+  const key = await findCredential(db, typed)
   if (!key) return []
-  return db.of(key.routing_key).many(
-    foundUserRow,
-    sql`select cid, user_id, phone_number, status, created_at from user_profile
-        where routing_key = ${key.routing_key} and cid = ${key.cid} and user_id = ${key.user_id}`,
-  )
+  return db.of(key.routingKey).many(foundUserRow, sql`select ${FOUND} from user_profile where ${ofPerson(key)}`)
 }
 
 /** Several people may share a number. */
-export async function findByPhone(db: Db, numbers: readonly string[], limit: number): Promise<FoundUserRow[]> {
+export async function findByPhone(db: Db, numbers: readonly string[], limit: number) {
   const found = await ofAllShards(db, (shard) =>
     shard.listWithCustomPlan(
       foundUserRow,
-      sql`select cid, user_id, phone_number, status, created_at from user_profile
+      sql`select ${FOUND} from user_profile
           where phone_number = any (${numbers}) order by created_at limit ${limit}`,
     ),
   )

@@ -28,7 +28,6 @@ const MAX_PASSKEYS = 20
 /** Keys cannot be guessed, so failures lock nobody out; beyond this number they are refused without leaving a row. */
 const MAX_RECORDED_FAILURES = 12
 
-/** Loaded on first use. */
 const webauthn = () => import('@simplewebauthn/server')
 
 const relyingParty = ({ config: { PUBLIC_URL } }: Deps) => ({
@@ -79,7 +78,6 @@ function userHandle({ keys }: Deps, { routingKey, cid, userId }: UserRowKey): Ui
   return handle
 }
 
-/** Options for `navigator.credentials.create`. */
 export async function registrationOptions(deps: Deps, session: SignedIn): Promise<string> {
   const { generateRegistrationOptions } = await webauthn()
   const existing = await store.passkeysOf(deps.db, session)
@@ -96,15 +94,12 @@ export async function registrationOptions(deps: Deps, session: SignedIn): Promis
   return JSON.stringify(options)
 }
 
-/** `full`: the person has as many as they may have. `known`: it is registered already. */
-type PasskeyAddition = 'added' | 'not_added' | 'full' | 'known'
-
-/** Adds a passkey, if the response is valid. */
+/** Adds a passkey. `full`: the person has as many as they may have. `known`: it is registered already. */
 export async function addPasskey(
   deps: Deps,
   session: SignedIn,
   { response, name }: { readonly response: RegistrationResponseJSON; readonly name: string },
-): Promise<PasskeyAddition> {
+) {
   const { verifyRegistrationResponse } = await webauthn()
   const { isOurs, answered } = challengeCheck(deps, registrationIn(session))
   const verified = await verifyRegistrationResponse({
@@ -132,15 +127,11 @@ export async function addPasskey(
   })
 }
 
-interface PasskeySignIn extends SignInBrowser {
-  readonly response: AuthenticationResponseJSON
-}
-
 /** Opens a session for a passkey; returns its id and whose it is. Throws SignInRefused. */
 export async function signInWithPasskey(
   deps: Deps,
-  { response, device, formerSession, ...from }: PasskeySignIn,
-): Promise<{ readonly session: string; readonly passport: string }> {
+  { response, device, formerSession, ...from }: SignInBrowser & { readonly response: AuthenticationResponseJSON },
+) {
   const credentialId = Buffer.from(response.id, 'base64url')
   const handle = Buffer.from(response.response.userHandle ?? '', 'base64url')
   if (handle.length < 2) throw new SignInRefused()

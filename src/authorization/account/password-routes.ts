@@ -15,8 +15,7 @@ import { askForPassword } from './forgotten.ts'
 import { changePassword, openPasswordLink, ownPassport, PASSWORD_PATH, setPasswordByLink } from './password.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
 import { carriedOf } from './sign-in-app.ts'
-import { alertOf, deviceCookieOf, FORGOTTEN } from './sign-in-guard.ts'
-import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
+import { alertOf, askToSignIn, deviceCookieOf, FORGOTTEN, freshSession, isFresh } from './sign-in-guard.ts'
 import { forgottenForm, newPasswordForm, ownPasswordForm, passwordQuery, signInQuery } from './wire.ts'
 
 /** Keeps the token out of every Referer, even to our own pages: a proxy may log it. */
@@ -28,37 +27,23 @@ const REFUSALS = {
   signed_out: ['password.signed_out', 403],
 } as const
 
-interface Shown {
-  readonly token?: string | undefined
-  readonly passport?: string
-  readonly alert?: string
-  readonly done?: boolean
-  /** Names of passkeys that still work after a reset. */
-  readonly passkeys?: readonly string[]
-  readonly refused?: boolean
-}
-
-/** Whose password is set: the owner of a link's token, or the signed-in person. */
-type Target =
-  | { readonly token: string; readonly session?: undefined }
-  | { readonly token?: undefined; readonly session: SignedIn }
-
 /** The page that sets a password: with a link, or for a signed-in person who knows the current one. */
 export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const cookie = sessionCookie(config)
   await preparePages(app, config)
 
-  const send = (request: FastifyRequest, reply: FastifyReply, shown: Shown) => {
+  const send = (request: FastifyRequest, reply: FastifyReply, shown: object, token = '') => {
     const forgotten = config.PASSWORD_RESET !== 'off'
-    const data = { token: '', passport: '', passkeys: [], referrer: REFERRER, forgotten, ...shown }
-    return sendPage(request, reply, 'account/password', data, { query: shown.token ? `token=${shown.token}` : '' })
+    const data = { token, passport: '', passkeys: [], referrer: REFERRER, forgotten, ...shown }
+    return sendPage(request, reply, 'account/password', data, { query: token && `token=${token}` })
   }
 
-  /** The form includes the passport, under which password managers save the new password. */
-  const sendForm = async (request: FastifyRequest, reply: FastifyReply, { token, session }: Target, alert = '') => {
-    if (session) return send(request, reply, { passport: await ownPassport(deps, session), alert })
-    return send(request, reply, { token, passport: (await openPasswordLink(deps, token)).passport, alert })
+  /** Of a link's token or a session. Includes the passport, under which password managers save the new password. */
+  async function sendForm(request: FastifyRequest, reply: FastifyReply, whose: string | SignedIn, alert = '') {
+    if (typeof whose !== 'string') return send(request, reply, { passport: await ownPassport(deps, whose), alert })
+    const { passport } = await openPasswordLink(deps, whose)
+    return send(request, reply, { passport, alert }, whose)
   }
 
   const refusing =
@@ -76,11 +61,11 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     PASSWORD_PATH,
     refusing(async (request, reply) => {
       const { token } = passwordQuery.parse(request.query)
-      if (token !== undefined) return sendForm(request, reply, { token })
+      if (token !== undefined) return sendForm(request, reply, token)
       const session = await freshSession(deps, request, reply, PASSWORD_PATH)
       if (!session) return reply
       FORM_OWNER.bindFormsTo(deps.keys, request, subjectOf(session))
-      return sendForm(request, reply, { session })
+      return sendForm(request, reply, session)
     }),
   )
 
@@ -96,7 +81,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const t = textsFor(request)
     const form = newPasswordForm.safeParse(request.body)
     const problem = problemOf(form, t)
-    if (!form.success || problem) return sendForm(request, reply.code(400), { token }, problem)
+    if (!form.success || problem) return sendForm(request, reply.code(400), token, problem)
     const acting = { ...deps, actor: actorOf(request, 'user') }
     try {
       const passkeys = await setPasswordByLink(acting, { token, password: form.data.password, address: request.ip })
@@ -104,7 +89,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       return await send(request, reply, { done: true, passkeys: hasPasskeys(config) ? passkeys : [] })
     } catch (error) {
       if (!(error instanceof WeakPassword)) throw error
-      return sendForm(request, reply.code(400), { token }, t(error.text))
+      return sendForm(request, reply.code(400), token, t(error.text))
     }
   }
 
@@ -117,7 +102,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     await countOwnChange(deps, session)
     const form = ownPasswordForm.safeParse(request.body)
     const problem = problemOf(form, t)
-    if (!form.success || problem) return sendForm(request, reply.code(400), { session }, problem)
+    if (!form.success || problem) return sendForm(request, reply.code(400), session, problem)
     const { current_password: current, password } = form.data
     const acting = { ...deps, actor: actorOf(request, 'user') }
     try {
@@ -125,8 +110,8 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       return await send(request, reply, { done: true })
     } catch (error) {
       if (error instanceof PasswordRefused) throw error
-      if (error instanceof WeakPassword) return sendForm(request, reply.code(400), { session }, t(error.text))
-      return sendForm(request, reply, { session }, alertOf(deps, request, reply, error, 'password.wrong'))
+      if (error instanceof WeakPassword) return sendForm(request, reply.code(400), session, t(error.text))
+      return sendForm(request, reply, session, alertOf(deps, request, reply, error, 'password.wrong'))
     }
   }
 }

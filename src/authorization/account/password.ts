@@ -21,10 +21,7 @@ import { rowKeyOf, type UserKey } from './wire.ts'
 export const PASSWORD_PATH = '/password'
 const LINK_LIFETIME_S = 86_400
 
-/**
- * Makes a link that sets the password once, within a day; earlier links end. It is a secret: whoever has it can take
- * over the account. Throws 20007 (404).
- */
+/** Makes a link that sets the password once, within a day: whoever has it has the account. Throws 20007 (404). */
 export const resetPassword = (deps: Deps, user: UserKey) =>
   inTransaction(deps, async (inside, db) => {
     const { cid, user_id } = user
@@ -50,7 +47,7 @@ export async function openPasswordLink({ db, keys, clock }: Deps, token: string)
   const link = await store.findLink(db, routingKey, hash)
   if (!link) throw new PasswordRefused('link_invalid')
   if (link.usedAt) throw new PasswordRefused('link_used')
-  return { routingKey, cid: link.cid, userId: link.userId, hash, passport: link.passport }
+  return { ...link, hash }
 }
 
 /**
@@ -61,8 +58,8 @@ export async function openPasswordLink({ db, keys, clock }: Deps, token: string)
  */
 export async function setPasswordByLink(
   deps: Deps,
-  { token, password, address }: { readonly token: string; readonly password: string; readonly address: string },
-): Promise<readonly string[]> {
+  { token, password, address }: Readonly<Record<'token' | 'password' | 'address', string>>,
+) {
   const { routingKey, passport } = await openPasswordLink(deps, token)
   await refuseWeakPassword(password, passport)
   // Outside the transaction: hashing is slow and may queue for a slot.
@@ -80,24 +77,19 @@ export async function setPasswordByLink(
   return passkeys.map(({ name }) => name)
 }
 
-/** The passport as the person typed it. */
 export const ownPassport = async ({ db }: Deps, session: UserRowKey): Promise<string> =>
   (await store.passportOf(db, session)) ?? ''
 
-interface PasswordChange {
-  readonly current: string
-  readonly password: string
-  readonly address: string
-}
-
 /**
- * Changes the password and ends all other sessions. Failures are counted per session, so that guesses made elsewhere
- * cannot block the person. Throws WeakPassword, PasswordRefused, and SignInRefused,
- * with `retryAt` after too many failures.
+ * Failures are counted per session, so that guesses made elsewhere cannot block the person. Throws WeakPassword,
+ * PasswordRefused, and SignInRefused, with `retryAt` after too many failures.
  */
-export const changePassword = (deps: Deps, session: SignedIn, change: PasswordChange): Promise<void> =>
+export const changePassword = (
+  deps: Deps,
+  session: SignedIn,
+  { current, password, address }: Readonly<Record<'current' | 'password' | 'address', string>>,
+): Promise<void> =>
   deps.passwordSlots.run(async () => {
-    const { address, current, password } = change
     const passport = await store.passportOf(deps.db, session)
     if (passport === undefined) throw new PasswordRefused('signed_out')
     await refuseWeakPassword(password, passport)
@@ -121,7 +113,7 @@ async function replacePassword(
   key: UserRowKey,
   passwordHash: string,
   { kept, kind }: { readonly kept: Buffer | null; readonly kind: 'password_changed' | 'password_reset' },
-): Promise<void> {
+) {
   await store.setPassword(deps.db, key, passwordHash)
   await forgetCodeGuesses(deps, ownerOfCodes(key))
   await store.endLinks(deps.db, key, deps.clock.now())

@@ -61,14 +61,11 @@ const personMail = z.object({
   kind: z.enum(Object.keys(KINDS) as KindName[]),
   at: z.coerce.date(),
   sealed: z.base64().optional(),
-  /** Set if the mail is about a sign-in. */
   signInId: z.uuid().optional(),
 })
-type PersonMail = z.output<typeof personMail>
 
 const contextOf = (mailId: string): string => `mail ${mailId}`
 
-/** The passport if it is a mail address. */
 export function addressOf(passport: string | undefined): string | undefined {
   return passport !== undefined && z.email().max(254).safeParse(passport).success ? passport : undefined
 }
@@ -90,31 +87,13 @@ export async function tellPerson(deps: Deps, key: UserRowKey, kind: KindName, si
   await enqueue(db, 'send-person-mail', mail)
 }
 
-/** Records a security-relevant change in the audit log, and notifies the person by mail. */
-export async function recordChange(
-  deps: Deps,
-  person: UserRowKey,
-  kind: Exclude<KindName, 'factors_removed'>,
-): Promise<void> {
+export async function recordChange(deps: Deps, person: UserRowKey, kind: Exclude<KindName, 'factors_removed'>) {
   await recordByPerson(deps, person, `user_${kind}`)
   await tellPerson(deps, person, kind)
 }
 
-interface PersonMessage {
-  readonly id: string
-  readonly address: string
-  readonly date: Date
-  /** The time mentioned in the text. */
-  readonly at: Date
-  readonly subject: (t: Translate) => string
-  /** `time` is `at`, formatted for the language. */
-  readonly text: (t: Translate, time: string) => string
-}
-
-/** Undefined if the person, or the address, is gone. */
-export const personMessage = operation(personMail, messageOf)
-
-async function messageOf(deps: Deps, mail: PersonMail): Promise<PersonMessage | undefined> {
+/** Undefined if the person, or the address, is gone. `at` is the time that the text mentions. */
+export const personMessage = operation(personMail, async (deps: Deps, mail) => {
   const { mailId, cid, userId, kind, at, sealed, signInId } = mail
   const key = { routingKey: routingKeyOf(cid, userId), cid, userId }
   const address = sealed
@@ -125,7 +104,7 @@ async function messageOf(deps: Deps, mail: PersonMail): Promise<PersonMessage | 
   const { subject: subjectKey, text: textKey = 'mail.changed_text', path = SECURITY }: MailKind = KINDS[kind]
   const url = `${deps.config.PUBLIC_URL}${path}`
   const subject = (t: Translate) => t(subjectKey)
-  const text: PersonMessage['text'] = (t, time) =>
+  const text = (t: Translate, time: string) =>
     t(textKey, {
       what: subject(t),
       time,
@@ -134,4 +113,4 @@ async function messageOf(deps: Deps, mail: PersonMail): Promise<PersonMessage | 
       address: from?.address ?? t('account.sessions.no_address'),
     })
   return { id: mailId, address, date: at, at, subject, text }
-}
+})

@@ -35,7 +35,6 @@ const change = z.object({
 export type ContactChange = z.output<typeof change>
 export type ContactKind = 'phone' | 'mail'
 
-/** Replaces an earlier request. */
 export const setChange = (db: Db, key: UserRowKey, kind: ContactKind, requested: Omit<ContactChange, 'tries'>) =>
   db.of(key.routingKey).exec(
     sql`insert into contact_change (routing_key, cid, user_id, kind, change_id, value, asked_at, expires_at)
@@ -59,16 +58,15 @@ export const countTry = (db: Db, key: UserRowKey, kind: ContactKind): Promise<nu
 export const deleteChange = (db: Db, key: UserRowKey, kind: ContactKind): Promise<number> =>
   db.of(key.routingKey).exec(sql`delete from contact_change where ${ofPerson(key)} and kind = ${kind}`)
 
-interface NewPicture {
-  readonly id: string
-  readonly bytes: Buffer
-  readonly url: string
-}
-
 /** Replaces any earlier picture, and sets `url` in the profile. */
-export async function setPicture(db: Db, key: UserRowKey, { id, bytes, url }: NewPicture, now: Date): Promise<void> {
+export async function setPicture(
+  db: Db,
+  key: UserRowKey,
+  { id, bytes, url }: { readonly id: string; readonly bytes: Buffer; readonly url: string },
+  now: Date,
+) {
   const { routingKey, cid, userId } = key
-  await db.of(key.routingKey).exec(
+  await db.of(routingKey).exec(
     sql`insert into profile_picture (routing_key, cid, user_id, picture_id, bytes, made_at)
         values (${routingKey}, ${cid}, ${userId}, ${id}, ${bytes}, ${now})
         on conflict (routing_key, cid, user_id) do update

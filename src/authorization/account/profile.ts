@@ -9,7 +9,7 @@ import { askForContact, codeChannel, confirmContact, pendingContacts } from './c
 import { deletePicture, findPicture, setPicture, updateProfile } from './profile-store.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
 import { findUser } from './store.ts'
-import { newUser, type User } from './wire.ts'
+import { newUser } from './wire.ts'
 
 /** Changes that people make to their own profile. PROFILE_OWNED fields belong to other systems. */
 
@@ -17,26 +17,19 @@ const { name, gender, big_avatar_url } = newUser.shape
 /** Without the default of `gender`: a field that is not sent stays as it is. */
 const profileForm = z.object({ name, gender: gender.unwrap(), big_avatar_url }).partial()
 
-/** Editable fields and their columns. */
 const EDITABLE = [
   ['name', 'name'],
   ['gender', 'gender'],
   ['avatar', 'big_avatar_url'],
 ] as const
 
-/**
- * Fields that people may change here: not owned by another system and, for contacts, reachable by a code. The mail
- * address is the sign-in name, so with an OpenID provider it belongs to the provider.
- */
+/** Contacts need a way to send codes. The mail address is the sign-in name: an OpenID provider's, if there is one. */
 function editableFields({ config }: Deps): readonly ProfileField[] {
   return PROFILE_FIELDS.filter((field) => {
     if (config.PROFILE_OWNED.includes(field) || (field === 'mail' && config.UPSTREAM_ISSUER)) return false
     return (field !== 'phone' && field !== 'mail') || codeChannel(config, field) !== undefined
   })
 }
-
-/** The person's own profile, unmasked. Undefined if they were erased meanwhile. */
-const ownProfile = ({ db }: Deps, session: SignedIn): Promise<User | undefined> => findUser(db, session)
 
 /** Changes name, gender and picture; false if the URL of a new picture is not https. */
 const editProfile = operation(
@@ -66,10 +59,7 @@ const editProfile = operation(
 const PICTURES = '/pictures'
 const MAX_UPLOAD = 512 * 1024
 
-/**
- * Sets the person's picture; false if the file is not an image. It is re-encoded from its pixels as a JPEG of a fixed
- * size, which drops anything else the file holds (location, author, an embedded file).
- */
+/** False if it is no image. It is re-encoded from its pixels, which drops what else is in the file, such as a location. */
 async function setOwnPicture(deps: Deps, session: SignedIn, upload: Buffer): Promise<boolean> {
   const bytes = await deps.pictureSlots.run(() => reencodePicture(upload))
   if (!bytes) return false
@@ -84,15 +74,13 @@ async function setOwnPicture(deps: Deps, session: SignedIn, upload: Buffer): Pro
   return true
 }
 
-const uploadedPicture = ({ db }: Deps, routingKey: number, id: string): Promise<Buffer | undefined> =>
-  findPicture(db, routingKey, id)
-
 export const OWN_PROFILE = {
-  show: ownProfile,
+  /** Unmasked. Undefined if the person was erased meanwhile. */
+  show: findUser,
   editable: editableFields,
   edit: editProfile,
   /** Uploaded pictures; `largest` in bytes. */
-  picture: { path: PICTURES, largest: MAX_UPLOAD, set: setOwnPicture, find: uploadedPicture },
+  picture: { path: PICTURES, largest: MAX_UPLOAD, set: setOwnPicture, find: findPicture },
   pending: pendingContacts,
   ask: askForContact,
   confirm: confirmContact,

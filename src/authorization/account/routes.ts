@@ -22,7 +22,6 @@ import { passkeyAnswer, signInForm, signInQuery } from './wire.ts'
 /** Served by the room people. */
 const ACCOUNT_PATH = '/account'
 
-/** Home, sign-in, sign-out. */
 export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (app, { deps }) => {
   const { config } = deps
   const demoUrl = homeOfDemo(deps)
@@ -34,7 +33,6 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
 
   preparePages(app, config)
 
-  /** Parameters of the page, from a query or a form. */
   function paramsOf(given: unknown) {
     const { login_hint = '', confirm, ended } = signInQuery.parse(given)
     return { ...carriedOf(deps, given), passport: login_hint, confirm: confirm === '1', ended: ended === '1' }

@@ -6,7 +6,6 @@
 
 import { z } from 'zod'
 import { asPerson } from '../../platform/audit/index.ts'
-import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds, fromEpochMilliseconds } from '../../platform/lib/clock.ts'
@@ -25,7 +24,6 @@ import { accountOf, openSession, personLimits, recordFailure } from './sign-in.t
 import { type Credential, findCredential, lockUser, lockUserSignedInSince } from './store.ts'
 import { originOf, routingKeyOf, type SignInBrowser } from './wire.ts'
 
-/** Maximum seconds between password and code. */
 const SECOND_STEP_S = 600
 
 const SEALED_AS = 'second step'
@@ -35,7 +33,6 @@ const stepCookie = z.object({
   userId: z.string(),
   passport: z.string(),
   at: z.number(),
-  /** Fingerprint of the password that was right. */
   password: z.string(),
 })
 
@@ -49,15 +46,10 @@ export function beginSecondStep({ keys, clock }: Deps, passport: string, credent
   return sealedText(keys, SEALED_AS, content)
 }
 
-export interface SecondStep extends UserRowKey {
-  readonly passport: string
-  readonly at: Date
-  /** Whether this is the hash of the password given in the first step. */
-  readonly isPassword: (passwordHash: string | undefined) => boolean
-}
+export type SecondStep = NonNullable<ReturnType<typeof openSecondStep>>
 
-/** Undefined if forged or expired; costs no statement. */
-export function openSecondStep({ keys, clock }: Deps, text: string | undefined): SecondStep | undefined {
+/** Undefined if forged or expired; costs no statement. `isPassword` knows the hash of the password of the first step. */
+export function openSecondStep({ keys, clock }: Deps, text: string | undefined) {
   const opened = openSealedText(keys, SEALED_AS, stepCookie, text ?? '')
   if (!opened) return undefined
   const { cid, userId, passport, at, password } = opened
@@ -133,14 +125,8 @@ export const enrolInSignIn = (deps: Deps, step: SecondStep): Promise<TotpEnrolme
     return enrolTotp(inside, step, step.passport)
   })
 
-/**
- * Confirms that authenticator with its first code; opens a session and returns the recovery codes, all or nothing.
- * Throws SignInRefused for a wrong code, or SecondStepVoid.
- */
-export async function confirmInSignIn(
-  deps: Deps,
-  input: SecondStepInput,
-): Promise<{ readonly session: string; readonly codes: readonly string[] }> {
+/** Opens a session and returns the recovery codes. Throws SignInRefused for a wrong code, or SecondStepVoid. */
+export async function confirmInSignIn(deps: Deps, input: SecondStepInput) {
   const { step, code } = input
   const confirmed = await inPersonTransaction(deps, step.routingKey, async (inside, db) => {
     await lockUser(db, step) // against concurrent sign-ins, before the shared lock

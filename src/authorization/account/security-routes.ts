@@ -14,7 +14,7 @@ import { confirmOwnTotp, enrolTotp, factorsOf, removeOwnTotp, replaceRecoveryCod
 import { addPasskey, ownPasskeys, registrationOptions, removeOwnPasskey, renameOwnPasskey } from './passkeys.ts'
 import { ownPassport } from './password.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
-import { askToSignIn, freshSession, isFresh } from './step-up-guard.ts'
+import { askToSignIn, freshSession, isFresh } from './sign-in-guard.ts'
 import {
   codeForm,
   newPasskeyForm,

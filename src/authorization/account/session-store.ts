@@ -1,21 +1,16 @@
 /** SQL of browser sessions, the sign-in history, and profiles kept up to date by the OpenID provider. */
 
 import { z } from 'zod'
-import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
-import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
+import { cursorOf, momentKey, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { ofPerson, type UserRowKey, userRowKey } from '../../platform/db/personal-rows.ts'
 import { ofAllShards } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
-import type { UpstreamPerson } from '../upstream/index.ts'
+import type { EndedThere, UpstreamPerson } from '../upstream/index.ts'
 import { lockedUserByKey, userByKey } from './store.ts'
 import { keptUserAgent, type SignInOrigin, user } from './wire.ts'
 
 /** Claims of the provider replace stored values; absent claims leave them as they are. */
-export const updateProfileFromProvider = (
-  db: Db,
-  key: UserRowKey,
-  claims: UpstreamPerson['profile'],
-  now: Date,
-): Promise<number> =>
+export const updateProfileFromProvider = (db: Db, key: UserRowKey, claims: UpstreamPerson['profile'], now: Date) =>
   db.of(key.routingKey).exec(
     sql`update user_profile u
         set name = coalesce(c.name, u.name), gender = coalesce(c.gender, u.gender),
@@ -30,13 +25,8 @@ export const updateProfileFromProvider = (
                 coalesce(c.avatar, u.big_avatar_url), coalesce(c.phone, u.phone_number, ''))`,
   )
 
-const sessionOwner = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
-
 /** Hashes from a logout token of the provider, which has one at least. A session must match each. */
-interface UpstreamEnd {
-  readonly sub: Buffer | undefined
-  readonly sid: Buffer | undefined
-}
+type UpstreamEnd = Pick<EndedThere, 'sub' | 'sid'>
 
 const matching = ({ sub, sid }: UpstreamEnd): Fragment => {
   const bySub = sub && sql.part`upstream_sub = ${sub}`
@@ -48,7 +38,7 @@ const matching = ({ sub, sid }: UpstreamEnd): Fragment => {
 export const ownersOfUpstreamSessions = (db: Db, end: UpstreamEnd): Promise<UserRowKey[]> =>
   ofAllShards(db, (shard) =>
     shard.many(
-      sessionOwner,
+      userRowKey,
       sql`select distinct routing_key as "routingKey", cid, user_id as "userId" from browser_session
           where ${matching(end)} order by 1, 2, 3`,
     ),
@@ -64,16 +54,9 @@ interface NewSession {
   readonly from: SignInOrigin
   /** Null for a password alone. */
   readonly amr: readonly string[] | null
-  /** Undefined if the person signed in here. */
-  readonly upstream?:
-    | {
-        readonly authenticatedAt: Date | null
-        readonly acr: string | null
-        readonly idToken: Buffer
-        /** Hashes of the provider's `sub` and `sid`. */
-        readonly sub: Buffer
-        readonly sid: Buffer | null
-      }
+  /** With hashes of the provider's `sub` and `sid`; undefined if the person signed in here. */
+  readonly upstream:
+    | (Pick<SessionRow, 'authenticatedAt' | 'acr'> & { idToken: Buffer; sub: Buffer; sid: Buffer | null })
     | undefined
 }
 
@@ -106,6 +89,7 @@ const sessionRow = z.object({
   acr: z.string().nullable(),
   testOf: z.string().nullable(),
 })
+type SessionRow = z.output<typeof sessionRow>
 
 export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now: Date) =>
   db.of(routingKey).maybe(
@@ -165,7 +149,7 @@ const session = z.object({
 })
 
 /** Valid sessions, newest first. */
-export const sessionsOfUser = (db: Db, key: UserRowKey, now: Date): Promise<z.output<typeof session>[]> =>
+export const sessionsOfUser = (db: Db, key: UserRowKey, now: Date) =>
   db.of(key.routingKey).listWithCustomPlan(
     session,
     sql`select s.session_hash as "sessionHash", s.created_at as "createdAt", s.expires_at as "expiresAt", s.address,
@@ -202,19 +186,21 @@ export const insertSignIn = (
 
 /** Where a sign-in came from; undefined once it was purged. */
 export const originOfSignIn = (db: Db, key: UserRowKey, signInId: string) =>
-  db.of(key.routingKey).maybe(
-    signIn.pick({ address: true, userAgent: true }),
-    sql`select address, user_agent as "userAgent" from sign_in where ${ofPerson(key)}
-          and sign_in_id = ${signInId}`,
-  )
+  db
+    .of(key.routingKey)
+    .maybe(
+      signIn.pick({ address: true, userAgent: true }),
+      sql`select address, user_agent as "userAgent" from sign_in where ${ofPerson(key)} and sign_in_id = ${signInId}`,
+    )
 
-interface SignInPage {
-  readonly limit: number
-  readonly after?: readonly [at: string, signInId: string] | undefined
-}
+export const signInOrder = z.tuple([momentKey, z.uuid()])
 
 /** Newest first. */
-export async function signInsOfUser(db: Db, key: UserRowKey, { limit, after }: SignInPage): Promise<Page<SignIn>> {
+export async function signInsOfUser(
+  db: Db,
+  key: UserRowKey,
+  { limit, after }: { readonly limit: number; readonly after?: z.output<typeof signInOrder> | undefined },
+): Promise<Page<SignIn>> {
   const [at, signInId] = after ?? []
   const rows = await db.of(key.routingKey).listWithCustomPlan(
     withCursor(signIn),

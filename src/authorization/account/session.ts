@@ -9,6 +9,7 @@ import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque
 import { readOr } from '../../platform/lib/read-or.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { clearFailures, countWithin, throttleKey } from '../../platform/throttle/index.ts'
+import type { Proven } from '../upstream/index.ts'
 import { SignInRefused } from './errors.ts'
 import * as store from './session-store.ts'
 import { routingKeyOf, type SignInOrigin } from './wire.ts'
@@ -39,26 +40,16 @@ export interface SignedIn extends UserRowKey {
   readonly sessionHash: Buffer
 }
 
-/** What the OpenID provider reports about a sign-in. */
-export type UpstreamSignIn = Pick<SignedIn, 'authenticatedAt' | 'acr'> & {
-  readonly idToken: string
-  readonly sub: string
-  readonly sid: string | undefined
-}
-
 /** Binds a sealed id_token to its session. Never resealed: sessions end before an old SECRET_KEY is retired. */
 const idTokenContext = (sessionHash: Buffer): string => `id_token of a session\n${sessionHash.toString('hex')}`
 
-/**
- * Opens a session for SESSION_LIFETIME_S and returns its id, the value of the cookie; only a keyed hash is stored.
- * Throws SignInRefused if the user was erased meanwhile, or has signed in too often.
- */
+/** Returns the id, of which only a keyed hash is stored. Throws SignInRefused for one session too many, or no user. */
 export async function startSession(
   deps: Deps,
   { cid, userId }: Omit<UserRowKey, 'routingKey'>,
   from: SignInOrigin,
   amr: readonly string[] = AMR.password,
-  upstream?: UpstreamSignIn,
+  upstream?: Proven,
 ): Promise<string> {
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
@@ -67,12 +58,6 @@ export async function startSession(
   const tooMany = await countWithin(deps, HOUR_S, [quota])
   if (tooMany) throw new SignInRefused(tooMany)
   const session = issueToken(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
-  const report = upstream && {
-    ...upstream,
-    sub: sha256(upstream.sub),
-    sid: upstream.sid === undefined ? null : sha256(upstream.sid),
-    idToken: encryptSecret(deps.keys, upstream.idToken, idTokenContext(session.hash)),
-  }
   const key = { routingKey, cid, userId }
   const inserted = await store.insertSession(deps.db, key, {
     sessionHash: session.hash,
@@ -80,7 +65,12 @@ export async function startSession(
     expiresAt,
     from,
     amr: amr === AMR.password ? null : amr,
-    upstream: report,
+    upstream: upstream && {
+      ...upstream,
+      sub: sha256(upstream.sub),
+      sid: upstream.sid === undefined ? null : sha256(upstream.sid),
+      idToken: encryptSecret(deps.keys, upstream.idToken, idTokenContext(session.hash)),
+    },
   })
   if (inserted === 0) throw new SignInRefused()
   return session.text
@@ -107,17 +97,11 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
   return { ...session, authenticatedAt, amr, routingKey: token.routingKey, sessionHash: token.hash }
 }
 
-/**
- * Locks the person and this session until the end of the transaction. False if the session has ended, alone or with the
- * person's others: what waited for that changes nothing.
- */
+/** Locks the person and the session. False if it has ended: what waited for that changes nothing. */
 export const lockSignedIn = ({ db, clock }: Deps, session: SignedIn): Promise<boolean> =>
   store.lockSession(db, session, clock.now())
 
-/**
- * Ends the session of this cookie. If it began at the OpenID provider, returns the id_token, or an empty text if that
- * can no longer be decrypted (its SECRET_KEY is gone).
- */
+/** Returns the id_token of a session that began at the OpenID provider, empty if its SECRET_KEY is gone. */
 export async function endThisSession(deps: Deps, cookieValue: string | undefined): Promise<string | undefined> {
   const session = await findSession(deps, cookieValue)
   if (!session) return undefined
@@ -126,22 +110,17 @@ export async function endThisSession(deps: Deps, cookieValue: string | undefined
     const sealed = fromUpstream ? await store.idTokenOfSession(db, routingKey, sessionHash) : null
     if ((await store.deleteSession(db, routingKey, sessionHash)) === 0) return undefined
     await recordByPerson(inside, session, 'user_signed_out')
-    return fromUpstream ? openedIdToken(deps, sealed, sessionHash) : undefined
+    if (!fromUpstream) return undefined
+    return readOr(() => (sealed ? decryptSecret(deps.keys, sealed, idTokenContext(sessionHash)) : ''), '')
   })
 }
-
-const openedIdToken = ({ keys }: Deps, sealed: Buffer | null, sessionHash: Buffer): string =>
-  readOr(() => (sealed ? decryptSecret(keys, sealed, idTokenContext(sessionHash)) : ''), '')
 
 export async function endSession(deps: Deps, cookieValue: string | undefined): Promise<void> {
   const token = parseToken(deps.keys, PREFIX.browserSession, cookieValue ?? '')
   if (token) await store.deleteSession(deps.db, token.routingKey, token.hash)
 }
 
-/**
- * Values of `amr` (RFC 8176; `pop` is from the Extended Authentication Profile). Recovery codes have no value of their
- * own: they are a second factor, but not an OTP.
- */
+/** RFC 8176; `pop` is from the Extended Authentication Profile. A recovery code is a second factor, but not an OTP. */
 export const AMR = {
   password: ['pwd'],
   totp: ['pwd', 'otp', 'mfa'],

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { recordAudit, recordByPerson } from '../../platform/audit/index.ts'
-import { momentKey, pageInput, pageNamed } from '../../platform/db/page.ts'
+import { pageInput, pageNamed } from '../../platform/db/page.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction, inTransaction } from '../../platform/deps.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { type DerivedKeys, equalSecrets, everyKey } from '../../platform/lib/crypto/keys.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
 import { operation } from '../../platform/lib/json/input.ts'
-import { noSuchSession, noSuchUser } from './errors.ts'
+import { noSuchSession } from './errors.ts'
 import { lockSignedIn, type SignedIn } from './session.ts'
-import { deleteSession, sessionsOfUser, signInsOfUser } from './session-store.ts'
-import { deleteOtherSessions, findUser, lockUser } from './store.ts'
-import { endSessionsOfUser } from './user.ts'
+import { deleteSession, sessionsOfUser, signInOrder, signInsOfUser } from './session-store.ts'
+import { deleteOtherSessions } from './store.ts'
+import { endSessionsOfUser, existingUser } from './user.ts'
 import { rowKeyOf, type UserKey, userKey } from './wire.ts'
 
 /** Browser sessions and sign-ins, for the person and for operators, whose every look is recorded in the audit log. */
@@ -45,6 +45,7 @@ async function ownSessions({ db, keys, clock }: Deps, person: SignedIn) {
 /** Idempotent: ended in another tab, the session has ended. */
 const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ readonly isThis: boolean }> =>
   inPersonTransaction(deps, person.routingKey, async (inside) => {
+    if (!(await lockSignedIn(inside, person))) return { isThis: false }
     const ended = await endNamedSession(inside, person, id)
     if (ended) await recordEnd(inside, person, 1)
     return { isThis: ended?.equals(person.sessionHash) ?? false }
@@ -53,7 +54,7 @@ const endOwnSession = (deps: Deps, person: SignedIn, id: string): Promise<{ read
 /** Ends all sessions but this one; returns how many. */
 const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
   inPersonTransaction(deps, person.routingKey, async (inside, db) => {
-    await lockUser(db, person) // a change of password, too, locks the person before it ends sessions
+    if (!(await lockSignedIn(inside, person))) return 0
     const ended = await deleteOtherSessions(db, person, person.sessionHash)
     if (ended > 0) await recordEnd(inside, person, ended)
     return ended
@@ -62,7 +63,6 @@ const endOtherSessions = (deps: Deps, person: SignedIn): Promise<number> =>
 const recordEnd = (deps: Deps, person: SignedIn, sessions: number): Promise<number> =>
   recordByPerson(deps, person, 'user_sessions_ended', { sessions })
 
-const signInOrder = z.tuple([momentKey, z.uuid()])
 const signInPage = z.strictObject(pageInput(signInOrder, { usual: 20, most: 100 }))
 
 /** A page of the person's sign-ins and failed attempts, newest first. */
@@ -80,7 +80,7 @@ export const OWN_SESSIONS = {
 
 // ---- operators
 
-/** Runs a read that is recorded in the audit log. Throws 20007 (404) if there is no such user. */
+/** Runs a read that is recorded in the audit log. Throws 20007 (404). */
 const recordedRead = <Result>(
   deps: Deps,
   user: UserKey,
@@ -89,7 +89,7 @@ const recordedRead = <Result>(
 ) =>
   inTransaction(deps, async (inside, db) => {
     const key = rowKeyOf(user)
-    if (!(await findUser(db, key))) throw noSuchUser()
+    await existingUser(db, key)
     await recordAudit(inside, { event, ...key })
     return read(inside, key)
   })

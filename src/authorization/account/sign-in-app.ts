@@ -4,8 +4,8 @@ import { localPath } from '../../platform/lib/web/return-to.ts'
 import { signInQuery } from './wire.ts'
 
 /**
- * The app that the sign-in page shows ("to continue to …"). Its name is a parameter, signed together with the return
- * address, so nobody can craft a link to our sign-in page that names an app which did not send the person there.
+ * The app that the sign-in page shows ("to continue to …"). Its name is signed together with the return address, so
+ * that nobody can craft a link to our page which names an app that did not send the person there.
  */
 
 interface SigningDeps {
@@ -27,10 +27,7 @@ export function signInFor(
   return `/sign-in?${new URLSearchParams({ return_to: path, ...app, ...more })}`
 }
 
-/**
- * Parameters that the pages of a sign-in pass on, read from a query or a form: the return address, and the app with its
- * name, unless its signature is invalid or made for another return address.
- */
+/** What the pages of a sign-in pass on: the return address, and the app if it is signed for that address. */
 export function carriedOf({ keys, config }: SigningDeps, given: unknown) {
   const { return_to, app: signedApp = '' } = signInQuery.parse(given)
   const returnTo = localPath(return_to, config.PUBLIC_URL)

@@ -1,13 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../platform/config/index.ts'
+import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { addSeconds } from '../../platform/lib/clock.ts'
+import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'
-import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
+import { countOwnChange, DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
 import { FLOW_S, newBrowserMark, type UpstreamDeps } from '../upstream/index.ts'
 import { CodesUsedUp, SignInRefused } from './errors.ts'
-import { endThisSession, sessionCookie } from './session.ts'
+import { findFactors } from './factor-store.ts'
+import { endThisSession, findSession, type SignedIn, sessionCookie } from './session.ts'
 import { accountOf } from './sign-in.ts'
 import { endSessionThere } from './upstream-sign-in.ts'
 import type { SignInBrowser } from './wire.ts'
@@ -35,21 +39,14 @@ export function signInBrowser(deps: Deps) {
       device: device.read(request),
       formerSession: session.read(request),
     }),
-    keep(
-      request: FastifyRequest,
-      reply: FastifyReply,
-      opened: { readonly session: string; readonly passport: string },
-    ) {
+    keep(request: FastifyRequest, reply: FastifyReply, opened: { session: string; passport: string }) {
       session.set(reply, opened.session)
       device.set(reply, rememberDevice(deps, accountOf(opened.passport), device.read(request)))
     },
   }
 }
 
-/**
- * The text for a refused sign-in: wrong credentials (`wrong`), or too many attempts. Sets the status, and notes the
- * reason for the log. Rethrows anything but SignInRefused.
- */
+/** The text for a refused sign-in, whose status it sets. Rethrows anything but SignInRefused. */
 export function alertOf({ clock }: Deps, request: FastifyRequest, reply: FastifyReply, thrown: unknown, wrong: string) {
   if (!(thrown instanceof SignInRefused)) throw thrown
   noteForLog(request, { detail: thrown.message })
@@ -78,12 +75,7 @@ export const browserMark = ({ config }: Deps) => {
 }
 
 /** Ends this browser's session; returns where to redirect: to `goOn`, via the provider if the session began there. */
-export async function signOut(
-  deps: UpstreamDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  goOn: string,
-): Promise<string> {
+export async function signOut(deps: UpstreamDeps, request: FastifyRequest, reply: FastifyReply, goOn: string) {
   const acting = { ...deps, actor: actorOf(request, 'user') }
   const cookie = sessionCookie(deps.config)
   const session = cookie.read(request)
@@ -94,3 +86,44 @@ export async function signOut(
   await endThisSession(acting, session)
   return goOn
 }
+
+// ---- changes that need a fresh sign-in
+
+/** How long after a sign-in security settings may be changed, in seconds. */
+const FRESH_S = 900
+
+/** With an authenticator, a session opened by password alone is not fresh: it predates the authenticator. */
+export async function isFresh({ config, clock, db }: Deps, session: SignedIn): Promise<boolean> {
+  const { authenticatedAt } = session
+  if (authenticatedAt === null || addSeconds(authenticatedAt, FRESH_S) <= clock.now()) return false
+  if (session.amr.includes('mfa') || config.SECOND_FACTOR === 'off') return true
+  return (await findFactors(db, session)).totpSince === null
+}
+
+/** Redirects to the sign-in page, which leads back to `path`. */
+export function askToSignIn(reply: FastifyReply, path: string, confirm: boolean): FastifyReply {
+  const query = new URLSearchParams({ return_to: path, ...(confirm ? { confirm: '1' } : {}) })
+  return seeOther(reply, `/sign-in?${query}`)
+}
+
+/** The session, if fresh; a POST counts as a change. Otherwise undefined, after a redirect to the sign-in page. */
+export async function freshSession(deps: Deps, request: FastifyRequest, reply: FastifyReply, path: string) {
+  const session = await findSession(deps, sessionCookie(deps.config).read(request))
+  if (session && (await isFresh(deps, session))) {
+    if (request.method === 'POST') await countOwnChange(deps, session)
+    return session
+  }
+  askToSignIn(reply, path, session !== null)
+  return undefined
+}
+
+/** `not-used`: the person has one. `used` also if the provider is responsible for it, or none is offered. */
+async function secondFactor({ config, db }: Deps, session: SignedIn): Promise<'used' | 'not-used' | 'none'> {
+  if (session.amr.includes('mfa') || session.fromUpstream) return 'used'
+  if (config.SECOND_FACTOR === 'off' && !hasPasskeys(config)) return 'used'
+  const { totpSince, passkeys } = await findFactors(db, session)
+  return totpSince || passkeys > 0 ? 'not-used' : 'none'
+}
+
+/** Step-up authentication, for other rooms. */
+export const STEP_UP = { isFresh, secondFactor, ask: askToSignIn }

@@ -13,10 +13,7 @@ import { insertSignIn } from './session-store.ts'
 import { type Credential, findCredential } from './store.ts'
 import { originOf, type SignInBrowser, type SignInOrigin } from './wire.ts'
 
-export interface SignInInput extends SignInBrowser {
-  readonly passport: string
-  readonly password: string
-}
+export type SignInInput = SignInBrowser & Readonly<Record<'passport' | 'password', string>>
 
 /**
  * Opens a session for passport and password and returns its id. Throws SignInRefused, and SecondStepNeeded if the
@@ -78,12 +75,10 @@ async function needsSecondStep({ config: { SECOND_FACTOR }, db }: Deps, credenti
   return totp !== undefined && totp.confirmedAt !== null
 }
 
-interface Opening {
+interface Opening extends Omit<SignInRecord, 'detail'> {
   /** Whether this is the hash of the password that was verified. */
   readonly isPassword: (hash: string | undefined) => boolean
   readonly amr: readonly string[] | undefined
-  readonly method: SignInMethod
-  readonly from: SignInOrigin
   /** Value of the device cookie. */
   readonly device: string | undefined
 }
@@ -106,15 +101,12 @@ export async function openSession(
   return session
 }
 
-interface Device {
-  readonly passport: string
-  /** Value of the device cookie. */
-  readonly device: string | undefined
-  readonly signInId: string | undefined
-}
-
 /** Mails the person about a sign-in from a browser that has never signed in to this account. */
-export async function notifyOfNewDevice(deps: Deps, key: UserRowKey, { passport, device, signInId }: Device) {
+export async function notifyOfNewDevice(
+  deps: Deps,
+  key: UserRowKey,
+  { passport, device, signInId }: { passport: string; device: string | undefined; signInId: string | undefined },
+) {
   if (signInId === undefined || knownDevice(deps, accountOf(passport), device)) return
   await tellPerson(deps, key, 'new_device', signInId)
 }
@@ -142,10 +134,7 @@ export const recordFailure =
   (locked: boolean): Promise<string | undefined> =>
     recordSignIn(deps, user, locked ? 'locked' : 'failed', record)
 
-/**
- * Records an attempt in the audit log, for operators, and in the person's own history, whose entry id it returns. The
- * limits bound the number of failures recorded. Unknown passports are not stored: they may be passwords.
- */
+/** Returns the id in the person's history. Unknown passports are not recorded: they may be passwords. */
 export async function recordSignIn(
   deps: Deps,
   user: UserRowKey | undefined,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
+import { ofPerson, type UserRowKey, userRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { normalName } from '../../platform/lib/precis.ts'
 import { type User, user } from './wire.ts'
@@ -16,19 +16,17 @@ export const insertLink = (db: Db, key: UserRowKey, link: { hash: Buffer; expire
         on conflict do nothing`,
   )
 
-const linkRow = z.object({ cid: z.number(), userId: z.string(), usedAt: z.date().nullable(), passport: z.string() })
-export type PasswordLink = z.output<typeof linkRow>
+const linkRow = userRowKey.extend({ usedAt: z.date().nullable() })
 
 /** Undefined also if its person is gone. Two statements, since the credential may be on another shard. */
-export async function findLink(db: Db, routingKey: number, hash: Buffer): Promise<PasswordLink | undefined> {
+export async function findLink(db: Db, routingKey: number, hash: Buffer) {
   const link = await db.of(routingKey).maybe(
-    linkRow.omit({ passport: true }),
-    sql`select cid, user_id as "userId", used_at as "usedAt" from password_link
+    linkRow,
+    sql`select routing_key as "routingKey", cid, user_id as "userId", used_at as "usedAt" from password_link
         where routing_key = ${routingKey} and link_hash = ${hash}`,
   )
-  if (!link) return undefined
-  const passport = await passportOf(db, { routingKey, ...link })
-  return passport === undefined ? undefined : { ...link, passport }
+  const passport = link && (await passportOf(db, link))
+  return link && passport !== undefined ? { ...link, passport } : undefined
 }
 
 /** True for exactly one of concurrent callers. */
@@ -49,10 +47,9 @@ export const passportOf = (db: Db, key: UserRowKey): Promise<string | undefined>
 
 /** All of the person's sessions but `kept`. */
 export const deleteOtherSessions = (db: Db, key: UserRowKey, kept: Buffer | null): Promise<number> =>
-  db.of(key.routingKey).exec(
-    sql`delete from browser_session where ${ofPerson(key)}
-          and session_hash is distinct from ${kept}::bytea`,
-  )
+  db
+    .of(key.routingKey)
+    .exec(sql`delete from browser_session where ${ofPerson(key)} and session_hash is distinct from ${kept}::bytea`)
 
 /** One user by primary key, to be joined in any statement; `offset 0` forces an index lookup, as in grantByKey. */
 export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
@@ -74,15 +71,11 @@ export const insertProfile = (db: Db, key: UserRowKey, profile: Omit<User, 'cid'
             ${profile.big_avatar_url}, ${profile.phone_number}, ${profile.status}, ${profile.created_at})
     on conflict do nothing`)
 
-/**
- * Locks the user until the end of the transaction. False if all sessions were ended since the sign-in; ending them
- * waits for this lock.
- */
+/** Locks the user. False if all sessions were ended since the sign-in; ending them waits for this lock. */
 export const lockUserSignedInSince = async (db: Db, key: UserRowKey, signedInAt: Date): Promise<boolean> =>
   (await db.of(key.routingKey).exec(
-    sql`select from user_profile where ${ofPerson(key)}
-          and (valid_from is null or valid_from < ${signedInAt})
-        for share`,
+    sql`select from user_profile
+        where ${ofPerson(key)} and (valid_from is null or valid_from < ${signedInAt}) for share`,
   )) === 1
 
 /** Number of valid sessions; undefined if there is no such user. */
@@ -101,13 +94,13 @@ export const lockUser = async (db: Db, key: UserRowKey): Promise<boolean> =>
 
 /** Never moves backwards: the process that set it may have had a clock that was ahead. */
 export const setUserValidFrom = (db: Db, key: UserRowKey, at: Date): Promise<Date | undefined> =>
-  db.of(key.routingKey).maybeValue(
-    z.date(),
-    sql`update user_profile set valid_from = greatest(valid_from, ${at})
-          where ${ofPerson(key)} returning valid_from`,
-  )
+  db
+    .of(key.routingKey)
+    .maybeValue(
+      z.date(),
+      sql`update user_profile set valid_from = greatest(valid_from, ${at}) where ${ofPerson(key)} returning valid_from`,
+    )
 
-/** The columns of a stored user. */
 export const PROFILE = sql.part`cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at`
 
 export async function findUser(db: Db, key: UserRowKey): Promise<User | undefined> {
@@ -118,41 +111,29 @@ export async function findUser(db: Db, key: UserRowKey): Promise<User | undefine
 }
 
 async function withPassport(db: Db, key: UserRowKey, profile: Omit<User, 'passport'>): Promise<User | undefined> {
-  const credential = await db.maybe(
-    z.object({ passport: z.string() }),
-    sql`select ${SHOWN_PASSPORT} as passport from user_credential where ${ofPerson(key)}`,
-  )
-  return credential && { ...profile, ...credential }
+  const passport = await passportOf(db, key)
+  return passport === undefined ? undefined : { ...profile, passport }
 }
 
 export async function setStatus(db: Db, key: UserRowKey, status: User['status']): Promise<User | undefined> {
-  const profile = await db.of(key.routingKey).maybe(
-    user.omit({ passport: true }),
-    sql`update user_profile set status = ${status} where ${ofPerson(key)}
-        returning ${PROFILE}`,
-  )
+  const profile = await db
+    .of(key.routingKey)
+    .maybe(
+      user.omit({ passport: true }),
+      sql`update user_profile set status = ${status} where ${ofPerson(key)} returning ${PROFILE}`,
+    )
   return profile && withPassport(db, key, profile)
 }
 
-const credentialRow = z.object({
-  passwordHash: z.string(),
-  routingKey: z.number(),
-  cid: z.number(),
-  userId: z.string(),
-})
+const credentialRow = userRowKey.extend({ passwordHash: z.string() })
 export type Credential = z.output<typeof credentialRow>
 
-/** A passport as stored: found by its normal form, shown as typed. */
-export interface StoredPassport {
-  readonly passport: string
-  /** As typed; null if that is the normal form. */
-  readonly shown: string | null
-}
-
-export function storedPassport(typed: string): StoredPassport {
+/** A passport as stored: found by its normal form; `shown` as typed, null if that is the normal form. */
+export function storedPassport(typed: string) {
   const passport = normalName(typed)
   return { passport, shown: passport === typed ? null : typed }
 }
+type StoredPassport = ReturnType<typeof storedPassport>
 
 export const SHOWN_PASSPORT = sql.part`coalesce(passport_shown, passport)`
 
@@ -163,11 +144,7 @@ export const findCredential = (db: Db, typed: string): Promise<Credential | unde
         from user_credential where passport = ${normalName(typed)}`,
   )
 
-export const isPassportTaken = (db: Db, typed: string): Promise<boolean> =>
-  db.value(
-    z.boolean(),
-    sql`select exists (select 1 from user_credential where passport = ${normalName(typed)}) as taken`,
-  )
+export const isPassportTaken = async (db: Db, typed: string) => (await findCredential(db, typed)) !== undefined
 
 /** 0 if the passport already exists. */
 export const insertCredential = (db: Db, key: UserRowKey, { passport, shown }: StoredPassport, passwordHash: string) =>

@@ -3,10 +3,10 @@ import { recordAudit } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { ConcurrencyLimit } from '../../platform/lib/concurrency-limit.ts'
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
+import * as bulk from './bulk-store.ts'
 import { deletePasskeys } from './factor-store.ts'
 import { deleteFactor } from './factors.ts'
 import { deleteOtherSessions, endLinks, insertCredential, insertProfile, lockUser, storedPassport } from './store.ts'
-import * as store from './test-user-store.ts'
 import { rowKeyOf } from './wire.ts'
 
 /** Test users of one app, created by its developers; no other app accepts them. */
@@ -23,19 +23,14 @@ const PEOPLE = [
   { name: 'Test Without Phone', gender: '0', avatar: 'avatar-mallory.svg', phone: false },
 ] as const
 
-interface NewPassword {
-  readonly password: string
-  readonly passwordHash: string
-}
-
 /** Called before the transaction: hashing queues for a slot, and would hold a database connection meanwhile. */
-async function newPassword({ passwordSlots }: Deps): Promise<NewPassword> {
+async function newPassword({ passwordSlots }: Deps) {
   const password = randomBytes(12).toString('base64url')
   return { password, passwordHash: await passwordSlots.run(() => hashPassword(password)) }
 }
 
 /** Creates the test users of an app, all with this password. In the caller's transaction. */
-async function make(deps: Deps, appKey: string, { passwordHash }: NewPassword): Promise<void> {
+async function make(deps: Deps, appKey: string, passwordHash: string): Promise<void> {
   const { db, clock, config } = deps
   const now = clock.now()
   const name = randomBytes(4).toString('hex')
@@ -53,24 +48,17 @@ async function make(deps: Deps, appKey: string, { passwordHash }: NewPassword): 
     const made = await insertProfile(db, key, profile)
     if (made === 0 || (await insertCredential(db, key, storedPassport(userId), passwordHash)) === 0)
       throw new Error(`${userId} exists`) // of another app, which would lose it
-    await store.setTestOf(db, key, appKey)
+    await bulk.setTestOf(db, key, appKey)
   }
   await recordAudit(deps, { event: 'app_test_users_made', appKey, detail: { test_users: PEOPLE.length } })
 }
 
-/** Test users of an app, in order of creation. */
-const list = ({ db }: Pick<Deps, 'db'>, appKey: string): Promise<store.TestUser[]> => store.listTestUsers(db, appKey)
-
-/**
- * Sets this password for all test users of an app, signs them out and removes all other ways to sign in. In the
- * caller's transaction. Each is locked first, so that a concurrent sign-in with the old password is either ended or
- * refused.
- */
-async function renewPassword(deps: Deps, appKey: string, { passwordHash }: NewPassword): Promise<void> {
+/** In the caller's transaction. They are locked first: a concurrent sign-in with the old password ends or is refused. */
+async function renewPassword(deps: Deps, appKey: string, passwordHash: string): Promise<void> {
   const { db, clock } = deps
-  const people = (await store.listTestUsers(db, appKey)).map(rowKeyOf)
+  const people = (await bulk.listTestUsers(db, appKey)).map(rowKeyOf)
   for (const key of people) await lockUser(db, key)
-  await store.setPasswords(db, appKey, passwordHash)
+  await bulk.setTestPassword(db, appKey, passwordHash)
   for (const key of people) {
     await deleteFactor(db, key)
     await deletePasskeys(db, key)
@@ -83,4 +71,4 @@ async function renewPassword(deps: Deps, appKey: string, { passwordHash }: NewPa
 /** One at a time, so that passwordSlots and the database stay free for people who sign in. */
 const slots = (): ConcurrencyLimit => new ConcurrencyLimit({ name: 'test users', most: 1, length: 20, waitMs: 3_000 })
 
-export const TEST_USERS = { slots, newPassword, make, list, renewPassword }
+export const TEST_USERS = { slots, newPassword, make, list: bulk.listTestUsers, renewPassword }

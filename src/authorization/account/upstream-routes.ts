@@ -57,8 +57,8 @@ export const upstreamPages: FastifyPluginAsync<{ deps: ProviderDeps }> = async (
     const proof = beginFlow(deps, 'sign-in', mark.keep(request, reply), { goOn, app: signedApp, maxAge })
     if (!proof) throw invalidRequest(localized('sign-in-too-long'))
     try {
-      const wishes = { prompt: newPrompt, maxAge: maxAge ?? undefined, acrValues: acr_values, loginHint: login_hint }
-      return seeOther(reply, await upstream.signInUrl(proof, { ...wishes, locale: localeOfRequest(request) }))
+      const wishes = { prompt: newPrompt, max_age: maxAge?.toString(), acr_values, login_hint }
+      return seeOther(reply, await upstream.signInUrl(proof, { ...wishes, ui_locales: localeOfRequest(request) }))
     } catch (error) {
       return refuse(request, reply, error, request.url)
     }

@@ -19,19 +19,13 @@ import { recordSignIn } from './sign-in.ts'
 import { insertCredential, insertProfile, lockUser, storedPassport } from './store.ts'
 import { newUser, rowKeyOf, type SignInBrowser } from './wire.ts'
 
-/** Sessions of people who signed in at the platform's OpenID provider (UPSTREAM_ISSUER). */
-
 interface Arrival extends SignInBrowser {
   /** Hash that identifies this flow, which can be completed only once. */
   readonly hash: Buffer
   readonly expiresAt: Date
 }
 
-/**
- * Opens a session and returns its id. Creates the user on first sign-in, exactly once under concurrency; later sign-ins
- * update the profile from the provider's claims. Throws SignInRefused if the user is being erased, and UpstreamFailure
- * if this flow was completed before.
- */
+/** Creates the user on first sign-in. Throws SignInRefused during an erasure, UpstreamFailure for a used flow. */
 export async function signInFromUpstream(deps: Deps, proven: Proven, arrival: Arrival) {
   const { formerSession, hash, expiresAt, ...from } = arrival
   const { person, amr, acr } = proven
@@ -86,10 +80,7 @@ export async function endSessionThere(
   return `/sign-in?${new URLSearchParams({ return_to: goOn, confirm: '1' })}`
 }
 
-/**
- * Ends our sessions that began with a provider session which has ended; returns how many. Of concurrent calls with one
- * token exactly one succeeds; the others throw UpstreamFailure.
- */
+/** Ends our sessions of an ended provider session; returns how many. Throws UpstreamFailure for a used token. */
 export const endFromUpstream = (deps: Deps, { sub, sid, hash, expiresAt }: EndedThere): Promise<number> =>
   inTransaction(deps, async (inside, db) => {
     if ((await spendChallenge(db, hash, expiresAt)) === 0) throw new UpstreamFailure('untrusted', 'it was used before')

@@ -42,8 +42,8 @@ export const createUser = operation(newUser, async (deps: Deps, { password, ...i
 })
 
 /**
- * Changes the given fields; returns the user, masked. A passport in use is bad input (20007). If the passport was a
- * mail address, the change is announced to the old one. Throws 20007 (404).
+ * Returns the user, masked. A passport in use is bad input (20007). If the passport was a mail address, the change is
+ * announced to the old one. Throws 20007 (404).
  */
 export const updateUser = operation(
   userChanges,
@@ -51,8 +51,7 @@ export const updateUser = operation(
     inTransaction(deps, async (inside, db) => {
       const key = rowKeyOf({ cid, user_id })
       await lockExistingUser(db, key)
-      const before = await store.findUser(db, key)
-      if (!before) throw noSuchUser()
+      const before = await existingUser(db, key)
       const given = Object.entries({ passport, phone_number, ...profile }).filter(([, value]) => value !== undefined)
       const fields = given.flatMap(([name, value]) => (value === before[name as keyof User] ? [] : [name]))
       const after = { ...before, ...Object.fromEntries(given) }
@@ -72,7 +71,6 @@ export const updateUser = operation(
     }),
 )
 
-/** A page of matching users, oldest first. */
 export const listUsers = operation(userFilter, (deps: Deps, filter) => pageNamed('users', usersOf(deps.db, filter)))
 
 /** One user, masked unless there is a reason, which is recorded in the audit log. Throws 20007 (404). */
@@ -81,8 +79,7 @@ export const showUser = operation(
   (deps: Deps, { cid, user_id, reason }): Promise<User> =>
     inTransaction(deps, async (inside, db) => {
       const key = rowKeyOf({ cid, user_id })
-      const found = await store.findUser(db, key)
-      if (!found) throw noSuchUser()
+      const found = await existingUser(db, key)
       if (reason === undefined) return maskedUser(found)
       await recordAudit(inside, { event: 'personal_data_read', ...key, detail: { reason } })
       return found
@@ -94,10 +91,7 @@ export const blockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(
 
 export const unblockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(deps, key, 'active')
 
-/**
- * Ends everything the user has now: browser sessions, grants with their codes and tokens, remembered consents. Only
- * sets `valid_from`, with which every read compares. Throws 20007 (404).
- */
+/** Ends sessions, grants, codes, tokens, consents: every read compares with `valid_from`. Throws 20007 (404). */
 export const endSessionsOfUser = (deps: Deps, user: UserKey): Promise<UserKey & { valid_from: Date }> =>
   inTransaction(deps, async (inside, db) => {
     const key = rowKeyOf(user)
@@ -107,6 +101,13 @@ export const endSessionsOfUser = (deps: Deps, user: UserKey): Promise<UserKey & 
     await recordEvent(inside, key, 'user_sessions_ended')
     return { cid: user.cid, user_id: user.user_id, valid_from }
   })
+
+/** Throws 20007 (404). */
+export async function existingUser(db: Db, key: UserRowKey): Promise<User> {
+  const found = await store.findUser(db, key)
+  if (!found) throw noSuchUser()
+  return found
+}
 
 /** Locks until the end of the caller's transaction. Throws 20007 (404). */
 export async function lockExistingUser(db: Db, key: UserRowKey): Promise<void> {

@@ -13,7 +13,6 @@ export interface FileRecord {
   readonly problem?: LocalizedText
 }
 
-/** Maximum characters of one record. */
 const MAX_LENGTH = 65_536
 
 /** Parses a file of users: NDJSON if it begins with `{`, otherwise CSV with a header row. Throws NotUtf8. */

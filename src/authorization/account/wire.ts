@@ -28,7 +28,6 @@ export const signInForm = z.object({ passport, password: typedPassword })
 
 export const forgottenForm = signInForm.pick({ passport: true })
 
-/** An authenticator or recovery code, as typed. */
 export const codeForm = z.object({ code: z.string().trim().min(1).max(40) })
 
 export const SECURITY_CHANGES = [
@@ -58,29 +57,21 @@ const json = z.string().transform((text, context) => {
     return z.NEVER
   }
 })
-export const passkeyAnswer = z.object({
-  credential: json.pipe(
-    credentialResponse.extend({
-      response: z.object({
-        clientDataJSON: base64url,
-        authenticatorData: base64url,
-        signature: base64url,
-        userHandle: base64url,
-      }),
-    }),
-  ),
+const signed = z.object({
+  clientDataJSON: base64url,
+  authenticatorData: base64url,
+  signature: base64url,
+  userHandle: base64url,
+})
+export const passkeyAnswer = z.object({ credential: json.pipe(credentialResponse.extend({ response: signed })) })
+const attested = z.object({
+  clientDataJSON: base64url,
+  attestationObject: base64url,
+  transports: z.array(z.enum(TRANSPORTS)).max(8).catch([]),
 })
 export const passkeyName = z.object({ name: shownName(50) })
 export const newPasskeyForm = passkeyName.extend({
-  credential: json.pipe(
-    credentialResponse.extend({
-      response: z.object({
-        clientDataJSON: base64url,
-        attestationObject: base64url,
-        transports: z.array(z.enum(TRANSPORTS)).max(8).catch([]),
-      }),
-    }),
-  ),
+  credential: json.pipe(credentialResponse.extend({ response: attested })),
 })
 export const onePasskey = z.object({ passkey_id: z.uuid() })
 

@@ -44,7 +44,6 @@ export function typedApp(body: unknown): TypedApp {
   return { ...texts, scopes }
 }
 
-/** Throws InvalidInput. */
 export function fieldsOf({ scopes, kind, ...typed }: TypedApp): AppFields {
   const requested = scopes.filter((scope) => scope.asked)
   return parseInput(registerApp.input, {

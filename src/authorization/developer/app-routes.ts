@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import type { InvalidInput } from '../../platform/lib/json/input.ts'
-import type { MemberRole } from '../../platform/lib/member.ts'
+import type { InvalidInput, OutputOf } from '../../platform/lib/json/input.ts'
 import { scopeTextKey } from '../../platform/lib/scope.ts'
 import { doneText } from '../../platform/lib/web/done-query.ts'
 import { TEST_USERS } from '../account/index.ts'
@@ -18,7 +17,7 @@ import {
   type TypedApp,
   typedApp,
 } from './app-form.ts'
-import { APP, type AppRequest, developerPages, HOME, orRefused, TEAM, type TeamRequest } from './guard.ts'
+import { APP, type AppRequest, developerPages, HOME, TEAM, type TeamRequest } from './guard.ts'
 import { LOCAL_CALLBACK } from './quickstart.ts'
 
 const NEW = `${TEAM}/apps`
@@ -47,50 +46,54 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     return page('home', 'developer/app-form', { ...shown, inputs, scopes, appName: appName ?? null, alert, problems })
   }
 
-  /** Processes the form, or shows it again with its problems. */
-  const submit = (context: PersonRequest, shown: Omit<Form, 'typed'>, work: (typed: TypedApp) => Promise<string>) => {
-    const typed = typedApp(context.request.body)
-    return orRefused(context, {
-      work: () => work(typed),
-      show: (alert, error) => show(context, { ...shown, typed }, alert, error),
-      unfit: 'developer.app.unfit',
-    })
-  }
-
-  const registration = ({ team }: TeamRequest) => ({ action: `${HOME}/teams/${team.team_id}/apps` })
+  const registration = ({ team }: TeamRequest, typed: TypedApp): Form => ({
+    typed,
+    action: `${HOME}/teams/${team.team_id}/apps`,
+  })
 
   forTeam.developer.get(`${NEW}/new`, (context) => {
     const initial = { redirect_uris: [LOCAL_CALLBACK], scopes: ['USER_INFO' as const], reasons: {}, kind: 'server' }
-    return show(context, { ...registration(context), typed: formOfApp(initial) })
+    return show(context, registration(context, formOfApp(initial)))
   })
 
-  forTeam.developer.form(NEW, TEAM, (context) =>
-    submit(context, registration(context), async (typed) => {
-      const appKey = await registerApp(context.deps, context.team.team_id, fieldsOf(typed), context.person)
-      return `${HOME}/apps/${appKey}?done=registered`
-    }),
-  )
+  const newApp = {
+    page: TEAM,
+    show: (context: TeamRequest, alert: string, error?: InvalidInput) =>
+      show(context, registration(context, typedApp(context.request.body)), alert, error),
+    unfit: 'developer.app.unfit',
+  }
+  forTeam.developer.form(NEW, newApp, async ({ request, team, person, deps: acting }) => {
+    const appKey = await registerApp(acting, team.team_id, fieldsOf(typedApp(request.body)), person)
+    return `${HOME}/apps/${appKey}?done=registered`
+  })
 
-  async function edited({ app: { app_key } }: AppRequest) {
-    const microApp = await showMicroApp(deps, app_key)
-    const isLive = microApp.stage === 'live'
-    return { microApp, shown: { action: `${HOME}/apps/${app_key}/edit`, appName: microApp.name, isLive } }
+  const edited = ({ app_key, name, stage }: OutputOf<typeof showMicroApp>, typed: TypedApp): Form => ({
+    typed,
+    action: `${HOME}/apps/${app_key}/edit`,
+    appName: name,
+    isLive: stage === 'live',
+  })
+
+  const editing = {
+    page: `${APP}/edit`,
+    show: async (context: AppRequest, alert: string, error?: InvalidInput) => {
+      const microApp = await showMicroApp(deps, context.app.app_key)
+      return show(context, edited(microApp, typedApp(context.request.body)), alert, error)
+    },
+    unfit: 'developer.app.unfit',
   }
 
-  forApp.developer.get(`${APP}/edit`, async (context) => {
-    const { kind, reasons } = context.app
-    const { microApp, shown } = await edited(context)
-    return show(context, { ...shown, typed: formOfApp({ ...microApp, kind, reasons }) })
+  forApp.developer.get(editing.page, async (context) => {
+    const { app_key, kind, reasons } = context.app
+    const microApp = await showMicroApp(deps, app_key)
+    return show(context, edited(microApp, formOfApp({ ...microApp, kind, reasons })))
   })
 
-  forApp.developer.form(`${APP}/edit`, `${APP}/edit`, async (context) => {
-    const { app_key, kind } = context.app
-    const { shown } = await edited(context)
-    return submit(context, shown, async (typed) => {
-      const change = shown.isLive ? APP_REQUESTS.change : changeInDevelopment
-      await change(context.deps, app_key, fieldsOf({ ...typed, kind }), context.person)
-      return `${HOME}/apps/${app_key}?done=${shown.isLive ? 'asked' : 'saved'}`
-    })
+  forApp.developer.form(editing.page, editing, async ({ request, app: { app_key, kind }, person, deps: acting }) => {
+    const isLive = (await showMicroApp(deps, app_key)).stage === 'live'
+    const change = isLive ? APP_REQUESTS.change : changeInDevelopment
+    await change(acting, app_key, fieldsOf({ ...typedApp(request.body), kind }), person)
+    return `${HOME}/apps/${app_key}?done=${isLive ? 'asked' : 'saved'}`
   })
 
   async function showApp(
@@ -99,7 +102,7 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
   ): Promise<FastifyReply> {
     const { app: access, request, page, t } = context
     const microApp = await showMicroApp(deps, access.app_key)
-    const latest = await APP_REQUESTS.latest(deps, access.app_key)
+    const latest = await APP_REQUESTS.latest(deps.db, access.app_key)
     return page('home', 'developer/app', {
       ...shown,
       problems: error ? problemsOf(error, t) : [],
@@ -120,33 +123,29 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
         at: (latest.decided_at ?? latest.asked_at).toISOString(),
       },
       issuer: deps.config.PUBLIC_URL,
-      testUsers: await TEST_USERS.list(deps, access.app_key),
+      testUsers: await TEST_USERS.list(deps.db, access.app_key),
     })
   }
 
   forApp.developer.get(APP, (context) => showApp(context))
 
-  /** A form on the page of the app. */
-  const change = (role: MemberRole, path: string, work: (context: AppRequest) => Promise<FastifyReply | string>) =>
-    forApp[role].form(`${APP}/${path}`, APP, (context) =>
-      orRefused(context, {
-        work: () => work(context),
-        show: (alert, error) => showApp(context, { alert, error }),
-        unfit: 'developer.request.unfit',
-      }),
-    )
+  const page = {
+    page: APP,
+    show: (context: AppRequest, alert: string, error?: InvalidInput) => showApp(context, { alert, error }),
+    unfit: 'developer.request.unfit',
+  }
 
-  change('owner', 'request', async (context) => {
-    await APP_REQUESTS.ask(context.deps, context.app.app_key, context.person)
+  forApp.owner.form(`${APP}/request`, page, async ({ deps: acting, app: { app_key }, person }) => {
+    await APP_REQUESTS.ask(acting, app_key, person)
     return '?done=asked'
   })
 
-  change('owner', 'request/withdraw', async (context) => {
-    await APP_REQUESTS.withdraw(context.deps, context.app.app_key, context.person)
+  forApp.owner.form(`${APP}/request/withdraw`, page, async ({ deps: acting, app: { app_key }, person }) => {
+    await APP_REQUESTS.withdraw(acting, app_key, person)
     return '?done=withdrawn'
   })
 
-  change('developer', 'test-users', async (context) => {
+  forApp.developer.form(`${APP}/test-users`, page, async (context) => {
     const { password } = await makeTestUsers(context.deps, context.app.app_key, context.person)
     return showApp(context, { password })
   })

@@ -87,11 +87,7 @@ export const exampleOf = (dialect: ApiOperation['dialect'], name: string): unkno
   (dialect === 'contract' ? CONTRACT : STANDARD)[name]
 
 /** Value of a parameter in an example request; undefined if it is left out. */
-export function sentExampleOf(
-  { DEMO, DEMO_PORT }: Config,
-  dialect: ApiOperation['dialect'],
-  name: string,
-): string | undefined {
+export function sentExampleOf({ DEMO, DEMO_PORT }: Config, dialect: ApiOperation['dialect'], name: string) {
   const example = NOT_SENT.includes(name) ? undefined : exampleOf(dialect, name)
   if (example === undefined) return undefined
   if (!DEMO) return WITHOUT_DEMO[name] ?? String(example)

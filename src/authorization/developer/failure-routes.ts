@@ -43,7 +43,7 @@ export const failureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   forDeveloper.get(`${HOME}/failures`, async (context) => {
     const { request_id } = pageQuery.parse(context.request.query)
     const found = await findOne(request_id)
-    const own = found?.app_key ? await findAppAccess(deps, context.person, found.app_key) : undefined
+    const own = found?.app_key ? await findAppAccess(deps.db, context.person, found.app_key) : undefined
     if (own) return context.goTo(`${HOME}/apps/${own.app_key}/failures?request_id=${request_id}`)
     return context.page('home', 'developer/find-failure', { requestId: request_id })
   })

@@ -1,9 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { z } from 'zod'
 import { perLocale, translator } from '../../platform/lib/web/locale.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
 import { openStandardRequests } from '../oidc/index.ts'
-import type { PersonRequest } from '../people/index.ts'
+import { type PersonRequest, typedText } from '../people/index.ts'
 import { appsOfPerson } from '../teams/index.ts'
 import { developerPages, HOME } from './guard.ts'
 import { checkTicket, idTokenView } from './helpers.ts'
@@ -17,17 +16,11 @@ const HELPERS = `${HOME}/helpers`
 const FORM_LIMIT = 9 * LONGEST_PASTED
 const MAX_TOKEN = 8_192
 
-/** Unusable values count as empty. Pasted text is neither stored nor shown again. */
-const pasted = (name: string, maxLength: number) =>
-  z
-    .looseObject({ [name]: z.string().max(maxLength).catch('') })
-    .catch({ [name]: '' })
-    .transform((form) => String(form[name] ?? '').trim())
-const requestForm = pasted('request', LONGEST_PASTED)
-const idTokenForm = pasted('id_token', MAX_TOKEN)
-const ticketForm = z
-  .object({ access_token: z.string().max(500).catch(''), own: z.string().max(200).catch('') })
-  .catch({ access_token: '', own: '' })
+/** What was pasted, empty if it is too long. It is neither stored nor shown again. */
+function pasted(context: PersonRequest, field: string, most: number): string {
+  const text = typedText(context, field)
+  return text.length > most ? '' : text.trim()
+}
 
 /** Helpers for developers: check a request, decode an id_token, compute a jsTicket, compare both dialects. */
 export const helperRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (app, { deps }) => {
@@ -36,7 +29,7 @@ export const helperRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (a
   const described = perLocale((locale) => describeOperations(deps.config, translator(locale)))
 
   async function show({ person, request, page, t }: PersonRequest, shown: object = {}) {
-    const apps = await appsOfPerson(deps, person)
+    const apps = await appsOfPerson(deps.db, person)
     const chosen = chosenApp(apps, request.query)
     return page('helpers', 'developer/helpers', {
       ...shown,
@@ -51,22 +44,23 @@ export const helperRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (a
   forDeveloper.get(HELPERS, (context) => show(context))
 
   const helper = (name: string, work: (context: PersonRequest) => Promise<object>) =>
-    forDeveloper.form(`${HELPERS}/${name}`, HELPERS, async (context) => show(context, await work(context)))
+    forDeveloper.form(`${HELPERS}/${name}`, { page: HELPERS, show: (context) => show(context) }, async (context) =>
+      show(context, await work(context)),
+    )
 
   helper('request', async (context) => ({
-    judged: await judge(context, requests, requestForm.parse(context.request.body)),
+    judged: await judge(context, requests, pasted(context, 'request', LONGEST_PASTED)),
   }))
 
-  helper('id-token', async ({ request, person, t }) => {
-    const token = await requests.examineIdToken(idTokenForm.parse(request.body))
-    const own = (await appsOfPerson(deps, person)).map(({ app_key }) => app_key)
-    return { idToken: token ? idTokenView(deps, token, own, t) : 'none' }
+  helper('id-token', async (context) => {
+    const token = await requests.examineIdToken(pasted(context, 'id_token', MAX_TOKEN))
+    const own = (await appsOfPerson(deps.db, context.person)).map(({ app_key }) => app_key)
+    return { idToken: token ? idTokenView(deps, token, own, context.t) : 'none' }
   })
 
-  helper('js-ticket', async ({ request }) => {
-    const { access_token, own } = ticketForm.parse(request.body)
-    const token = access_token.trim()
+  helper('js-ticket', async (context) => {
+    const token = pasted(context, 'access_token', 500)
     if (token === '') return { ticket: 'none' }
-    return { ticket: { ...checkTicket(token, own.trim()), isAccessToken: /^ghat_/.test(token) } }
+    return { ticket: { ...checkTicket(token, pasted(context, 'own', 200)), isAccessToken: /^ghat_/.test(token) } }
   })
 }

@@ -23,14 +23,8 @@ const MISTAKES: Readonly<Record<string, (token: string) => string>> = {
   base64_only: base64,
 }
 
-interface CheckedTicket {
-  readonly ticket: string
-  /** Undefined if none was given; `unknown`: neither right nor a known mistake. */
-  readonly own: 'right' | 'unknown' | keyof typeof MISTAKES | undefined
-}
-
-/** The jsTicket of an access token, and the mistake in a value computed by a program. */
-export function checkTicket(accessToken: string, own: string): CheckedTicket {
+/** The jsTicket of an access token, and the mistake in a value computed by a program; `unknown` if it is no known one. */
+export function checkTicket(accessToken: string, own: string) {
   const ticket = jsTicket(accessToken)
   if (own === '') return { ticket, own: undefined }
   if (own === ticket) return { ticket, own: 'right' }
@@ -40,18 +34,11 @@ export function checkTicket(accessToken: string, own: string): CheckedTicket {
 
 type Examined = NonNullable<Awaited<ReturnType<StandardRequests['examineIdToken']>>>
 
-/** Claims that are timestamps, in seconds since 1970. */
 const TIMESTAMPS = ['exp', 'iat', 'auth_time', 'nbf']
 const timestamp = z.number().min(0).max(253_402_300_799)
-/** Tolerated clock skew, in seconds. */
 const SKEW_S = 60
 const MAX_CLAIMS = 40
 const MAX_LENGTH = 300
-
-interface Finding {
-  readonly isGood: boolean
-  readonly text: string
-}
 
 /** An id_token explained; `ownApps` are the app_keys of the reader's teams. */
 export function idTokenView({ config, clock }: Deps, token: Examined, ownApps: readonly string[], t: Translate) {
@@ -59,21 +46,14 @@ export function idTokenView({ config, clock }: Deps, token: Examined, ownApps: r
   const now = clock.now()
   const at = (name: string) => timestamp.safeParse(claims[name]).data
   const [exp, iat] = [at('exp'), at('iat')]
-  const finding = (isGood: boolean, good: string, bad: string): Finding => ({ isGood, text: t(isGood ? good : bad) })
-  const audiences = [claims.aud].flat().map(String)
-  const findings: Finding[] = [
-    { isGood: signature === 'right', text: t(SIGNATURES[signature]) },
+  const finding = (isGood: boolean, good: string, bad: string) => ({ isGood, text: t(isGood ? good : bad) })
+  const isOwn = [claims.aud].flat().some((audience) => ownApps.includes(String(audience)))
+  const isInTime = exp !== undefined && fromEpochSeconds(exp) > now
+  const findings = [
+    { isGood: signature === 'right', text: t(`developer.id_token.signature_${signature}`) },
     finding(claims.iss === config.PUBLIC_URL, 'developer.id_token.iss_ours', 'developer.id_token.iss_other'),
-    finding(
-      audiences.some((audience) => ownApps.includes(audience)),
-      'developer.id_token.aud_own',
-      'developer.id_token.aud_other',
-    ),
-    finding(
-      exp !== undefined && fromEpochSeconds(exp) > now,
-      'developer.id_token.in_time',
-      'developer.id_token.expired',
-    ),
+    finding(isOwn, 'developer.id_token.aud_own', 'developer.id_token.aud_other'),
+    finding(isInTime, 'developer.id_token.in_time', 'developer.id_token.expired'),
     ...(iat !== undefined && fromEpochSeconds(iat) > addSeconds(now, SKEW_S)
       ? [{ isGood: false, text: t('developer.id_token.clock') }]
       : []),
@@ -90,20 +70,9 @@ export function idTokenView({ config, clock }: Deps, token: Examined, ownApps: r
           name: cutTo(name, MAX_LENGTH),
           value: cutTo(typeof value === 'string' ? value : JSON.stringify(value), MAX_LENGTH),
           at: seconds === undefined ? null : fromEpochSeconds(seconds).toISOString(),
-          meaning: meaningOf(name, t),
+          // Other claims mean what their issuer says.
+          meaning: t.has(`developer.claim.${name}`) ? t(`developer.claim.${name}`) : '',
         }
       }),
   }
 }
-
-/** Standard claims are explained; the meaning of others is up to their issuer. */
-function meaningOf(name: string, t: Translate): string {
-  const key = `developer.claim.${name}`
-  return t.has(key) ? t(key) : ''
-}
-
-const SIGNATURES = {
-  right: 'developer.id_token.signature_right',
-  wrong: 'developer.id_token.signature_wrong',
-  foreign: 'developer.id_token.signature_foreign',
-} as const

@@ -3,7 +3,15 @@ import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { parseInput } from '../../platform/lib/json/input.ts'
 import { type PersonRequest, typedText } from '../people/index.ts'
-import { acceptTerms, appsOfTeams, createTeam, isDeveloper, joinTeam, openInvitation, teamsOf } from '../teams/index.ts'
+import {
+  acceptTerms,
+  appsOfTeams,
+  createTeam,
+  isDeveloper,
+  joinTeam,
+  openInvitation,
+  teamsOfPerson,
+} from '../teams/index.ts'
 import { developerPages, HOME, orRefused } from './guard.ts'
 
 /** Token of a link in a mail; empty if unusable. */
@@ -17,9 +25,9 @@ export const homeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     context.page('home', 'developer/terms', { alert, open: deps.config.DEVELOPERS === 'open' })
 
   const home = async (context: PersonRequest, alert = '') => {
-    const teams = await teamsOf(deps, context.person)
+    const teams = await teamsOfPerson(deps.db, context.person)
     const apps = await appsOfTeams(
-      deps,
+      deps.db,
       teams.map(({ team_id }) => team_id),
     )
     return context.page('home', 'developer/home', {
@@ -32,48 +40,37 @@ export const homeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     })
   }
 
-  forPerson.get(HOME, async (context) => ((await isDeveloper(deps, context.person)) ? home(context) : terms(context)))
-
-  forPerson.form(`${HOME}/terms`, HOME, (context) =>
-    orRefused(context, {
-      work: async () => {
-        await acceptTerms(context.deps, context.person)
-        return HOME
-      },
-      show: (alert) => terms(context, alert),
-    }),
+  forPerson.get(HOME, async (context) =>
+    (await isDeveloper(deps.db, context.person)) ? home(context) : terms(context),
   )
 
-  forDeveloper.form(`${HOME}/teams`, HOME, (context) =>
-    orRefused(context, {
-      work: async () => {
-        const made = parseInput(createTeam.input, context.request.body)
-        return `${HOME}/teams/${await createTeam(context.deps, made, context.person)}`
-      },
-      show: (alert) => home(context, alert),
-      unfit: 'developer.team.name_unfit',
-    }),
-  )
-
-  const unusable = (context: PersonRequest) => (alert: string) => context.page('home', 'developer/join', { alert })
-
-  // GET changes nothing: mail scanners open every link.
-  forPerson.get(`${HOME}/join`, async (context) => {
-    const { token } = linkQuery.parse(context.request.query)
-    const work = async () => {
-      const { team_name: team, role } = await openInvitation(deps, token)
-      return context.page('home', 'developer/join', { team, role, token })
-    }
-    return orRefused(context, { work, show: unusable(context) })
+  forPerson.form(`${HOME}/terms`, { page: HOME, show: terms }, async (context) => {
+    await acceptTerms(context.deps, context.person)
+    return HOME
   })
 
-  forPerson.form(`${HOME}/join`, `${HOME}/join`, (context) =>
-    orRefused(context, {
-      work: async () => {
-        const { token } = linkQuery.parse(context.request.body)
-        return `${HOME}/teams/${await joinTeam(context.deps, token, context.person)}`
-      },
-      show: unusable(context),
+  const newTeam = { page: HOME, show: home, unfit: 'developer.team.name_unfit' }
+  forDeveloper.form(`${HOME}/teams`, newTeam, async (context) => {
+    const made = parseInput(createTeam.input, context.request.body)
+    return `${HOME}/teams/${await createTeam(context.deps, made, context.person)}`
+  })
+
+  const join = {
+    page: `${HOME}/join`,
+    show: (context: PersonRequest, alert: string) => context.page('home', 'developer/join', { alert }),
+  }
+
+  // GET changes nothing: mail scanners open every link.
+  forPerson.get(join.page, (context) =>
+    orRefused(context, join, async () => {
+      const { token } = linkQuery.parse(context.request.query)
+      const { team_name: team, role } = await openInvitation(deps, token)
+      return context.page('home', 'developer/join', { team, role, token })
     }),
   )
+
+  forPerson.form(join.page, join, async (context) => {
+    const { token } = linkQuery.parse(context.request.body)
+    return `${HOME}/teams/${await joinTeam(context.deps, token, context.person)}`
+  })
 }

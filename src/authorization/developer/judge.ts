@@ -25,7 +25,6 @@ const JUDGED = [
 ]
 type Judged = (typeof JUDGED)[number]
 
-/** Endpoints whose requests can be judged. */
 export const ENDPOINTS = OPERATIONS.filter(({ id }) => JUDGED.some((judged) => judged === id))
 
 const NOTHING = parseQuery('')
@@ -34,16 +33,6 @@ const NOTHING = parseQuery('')
 const SHOWN =
   'app_key client_id response_type response_mode grant_type scope prompt max_age code_challenge_method'.split(' ')
 const MAX_SHOWN = 200
-
-interface SentParameter {
-  readonly name: string
-  /** Null if it may be a secret. */
-  readonly value: string | null
-  readonly length: number
-  readonly place: 'query' | 'form'
-  /** Whether the endpoint reads this parameter there. */
-  readonly isRead: boolean
-}
 
 export async function judge(context: PersonRequest, requests: StandardRequests, text: string) {
   const pasted = parsePasted(text)
@@ -68,10 +57,7 @@ export async function judge(context: PersonRequest, requests: StandardRequests, 
   return { verdict: 'refused', request, reason: reasonOf(refusal, owned, context.t) } as const
 }
 
-interface Sent {
-  readonly query: Query
-  readonly form: Query
-}
+type Sent = Readonly<Record<'query' | 'form', Query>>
 
 const sentIn = (pasted: PastedRequest): Sent => ({
   query: parseQuery(queryOf(pasted.url)),
@@ -84,7 +70,8 @@ function otherHost({ deps: { config } }: PersonRequest, { at }: ApiOperation, { 
   return origin === null || ours === origin || ours.endsWith(origin) ? null : { sent: origin, ours }
 }
 
-function parametersOf({ query = [], form = [] }: ApiOperation, sent: Sent): SentParameter[] {
+/** `value` is null if it may be a secret; `isRead`: the endpoint reads this parameter there. */
+function parametersOf({ query = [], form = [] }: ApiOperation, sent: Sent) {
   const read = (messages: typeof query) => messages.flatMap((message) => Object.keys(message.shape))
   const places = [
     ['query', sent.query, read(query)],
@@ -105,7 +92,7 @@ const withoutQuery = (uri: string): string => cutTo(uri.replace(/[?#].*$/s, '…
 
 /** The app that the request names or has a token of, if a team of the person has it; reveals nothing about others. */
 async function ownAppOf({ deps, person }: PersonRequest, { headers, url }: PastedRequest, { query, form }: Sent) {
-  const isOwn = async (appKey: string) => (await findAppAccess(deps, person, appKey)) !== undefined
+  const isOwn = async (appKey: string) => (await findAppAccess(deps.db, person, appKey)) !== undefined
   const values = new Map([...query.values, ...form.values])
   const named = [...new Set([query, form].flatMap(({ values }) => namedApps(values, headers.authorization)))]
   if ((await Promise.all(named.map(isOwn))).includes(false)) return 'not-yours'
@@ -119,7 +106,6 @@ interface Attempt {
   readonly operation: ApiOperation
   readonly pasted: PastedRequest
   readonly sent: Sent
-  /** Endpoints at the path. */
   readonly atPath: readonly ApiOperation[]
 }
 

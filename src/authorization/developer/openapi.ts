@@ -1,7 +1,12 @@
 import type { Config } from '../../platform/config/index.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
-import type { ReportedFailure } from './failures.ts'
-import { type DescribedOperation, type DescribedResponse, describeOperations, type RequestKind } from './reference.ts'
+import {
+  type DescribedOperation,
+  type DescribedResponse,
+  describeOperations,
+  type ReportedFailure,
+  type RequestKind,
+} from './reference.ts'
 
 type Part = Readonly<Record<string, unknown>>
 
@@ -142,11 +147,7 @@ function response(
   }
 }
 
-function failureSchema(
-  dialect: DescribedOperation['dialect'],
-  refused: readonly ReportedFailure[],
-  t: Translate,
-): Part {
+function failureSchema(dialect: DescribedOperation['dialect'], refused: readonly ReportedFailure[], t: Translate) {
   const codes = [...new Set(refused.map(({ code }) => code))]
   const text = (name: string, more: Part = {}) => ({ type: 'string', description: t(`api.field.${name}`), ...more })
   if (dialect === 'standard') {

@@ -6,8 +6,6 @@ import type { appsOfPerson } from '../teams/index.ts'
 import { curlOf, WITHOUT_DEMO } from './examples.ts'
 import type { DescribedOperation } from './reference.ts'
 
-/** Examples with the values of the reader's own app. */
-
 export type OwnApp = OutputOf<typeof appsOfPerson>[number]
 
 const chosenQuery = z.object({ app: z.string().max(64).catch('') }).catch({ app: '' })
@@ -53,7 +51,6 @@ const PAIRS = [
   ['contract_user', 'userinfo', 0],
 ] as const
 
-/** Equivalent requests in both dialects. */
 export function sideBySide(operations: readonly DescribedOperation[], app: OwnApp | undefined) {
   const example = (id: string, ordinal: number) => {
     const operation = operations.find((operation) => operation.id === id)

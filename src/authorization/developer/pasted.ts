@@ -1,3 +1,4 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { cutTo } from '../../platform/lib/storable.ts'
 
 /** Parses a pasted request: a URL, a curl command, or raw HTTP. */
@@ -36,13 +37,8 @@ function at(address: string, more: Partial<PastedRequest>): PastedRequest | unde
 function parseHttp(method: string, target: string, lines: readonly string[]): PastedRequest | undefined {
   const blank = lines.findIndex((line) => line.trim() === '')
   const head = blank < 0 ? lines : lines.slice(0, blank)
-  const body =
-    blank < 0
-      ? ''
-      : lines
-          .slice(blank + 1)
-          .join('\n')
-          .trim()
+  const rest = blank < 0 ? [] : lines.slice(blank + 1)
+  const body = rest.join('\n').trim()
   const headers = headersOf(head)
   const host = target.startsWith('/') ? headers.host : undefined
   // Raw HTTP has no scheme: only the host is compared.
@@ -80,45 +76,29 @@ const unescaped = (text: string): string =>
     u || x ? String.fromCharCode(Number.parseInt(u ?? x ?? '', 16)) : (CONTROLS[other] ?? other),
   )
 
-/** curl options that affect the request. */
-const DATA = ['--data', '--data-raw', '--data-binary', '--data-ascii', '--data-urlencode', '--json']
-const PARTS = ['--form', '--form-string']
-const REQUEST_OPTIONS = [...DATA, ...PARTS, '--request', '--header', '--user', '--oauth2-bearer', '--url']
-const LETTERS: Readonly<Record<string, string>> = {
-  X: '--request',
-  H: '--header',
-  d: '--data',
-  F: '--form',
-  u: '--user',
-  G: '--get',
-  I: '--head',
+/** curl options that affect the request, and their letters. */
+const DATA = ['data', 'data-raw', 'data-binary', 'data-ascii', 'data-urlencode', 'json']
+const PARTS = ['form', 'form-string']
+const LETTERS = { request: 'X', header: 'H', data: 'd', form: 'F', user: 'u' }
+const FLAGS = { get: { type: 'boolean', short: 'G' }, head: { type: 'boolean', short: 'I' } } as const
+/** Other options that take a value, from `curl --help all`; of the long ones only those for HTTP. */
+const OTHER_LETTERS = 'AbcCDeEKmoPQrtTUwxyYz'
+const OTHERS =
+  'cacert capath cert cert-type ciphers config connect-timeout connect-to cookie cookie-jar dump-header expect100-timeout interface key key-type limit-rate max-redirs max-time noproxy oauth2-bearer output output-dir pass pinnedpubkey proto proxy proxy-header proxy-user referer resolve retry retry-delay retry-max-time socks5 socks5-hostname stderr tls-max trace trace-ascii unix-socket url user-agent write-out'
+const withValue = (name: string, short?: string) => [name, { type: 'string' as const, ...(short ? { short } : {}) }]
+const OPTIONS: ParseArgsConfig['options'] = {
+  ...Object.fromEntries([...DATA, ...PARTS, ...OTHERS.split(' ')].map((name) => withValue(name))),
+  ...Object.fromEntries(Object.entries(LETTERS).map(([name, short]) => withValue(name, short))),
+  ...Object.fromEntries([...OTHER_LETTERS].map((letter) => withValue(`letter ${letter}`, letter))),
+  ...FLAGS,
 }
-/** Options that take a value, from `curl --help all`; of the long ones only those for HTTP. */
-const LETTERS_WITH_VALUE = 'AbcCdDeEFHKmoPQrtTuUwxXyYz'
-const OTHERS_WITH_VALUE =
-  'cacert capath cert cert-type ciphers config connect-timeout connect-to cookie cookie-jar dump-header expect100-timeout interface key key-type limit-rate max-redirs max-time noproxy output output-dir pass pinnedpubkey proto proxy proxy-header proxy-user referer resolve retry retry-delay retry-max-time socks5 socks5-hostname stderr tls-max trace trace-ascii unix-socket user-agent write-out'
-    .split(' ')
-    .map((name) => `--${name}`)
 
-/** Yields options by their long names, with values. Letters may be combined: `-sX POST`, `-sXPOST`. */
-function* optionsOf(words: readonly string[]): Generator<readonly [name: string, value: string]> {
-  for (let n = 0; n < words.length; n++) {
-    const word = words[n] ?? ''
-    if (!word.startsWith('-')) yield ['--url', word]
-    else if (word.startsWith('--')) {
-      const [, name = word, given] = /^(--[\w-]+)=(.*)$/s.exec(word) ?? []
-      const takesValue = REQUEST_OPTIONS.includes(name) || OTHERS_WITH_VALUE.includes(name)
-      yield [name, takesValue ? (given ?? words[++n] ?? '') : '']
-    } else {
-      const letters = [...word.slice(1)]
-      const last = letters.findIndex((letter) => LETTERS_WITH_VALUE.includes(letter))
-      const alone = last < 0 ? letters : letters.slice(0, last)
-      for (const letter of alone) yield [LETTERS[letter] ?? '', '']
-      const attached = letters.slice(last + 1).join('')
-      if (last >= 0) yield [LETTERS[letters[last] ?? ''] ?? '', attached || (words[++n] ?? '')]
-    }
-  }
-}
+/** Options by their long names, with values, in their order. Letters may be combined: `-sX POST`, `-sXPOST`. */
+const optionsOf = (args: string[]): (readonly [name: string, value: string])[] =>
+  parseArgs({ args, options: OPTIONS, strict: false, allowPositionals: true, tokens: true }).tokens.flatMap((token) => {
+    if (token.kind === 'option-terminator') return []
+    return [token.kind === 'option' ? [token.name, token.value ?? ''] : ['url', token.value]] as const
+  })
 
 const urlEncoded = (text: string): string => {
   const equals = text.indexOf('=')
@@ -132,19 +112,19 @@ function parseCurl([, ...words]: readonly string[]): PastedRequest | undefined {
   const headers: string[] = []
   const data: string[] = []
   for (const [name, value] of optionsOf(words)) {
-    if (name === '--request') method = value.toUpperCase()
-    else if (name === '--head') method ??= 'HEAD'
-    else if (name === '--header') headers.push(value)
-    else if (name === '--user') headers.push(`authorization: Basic ${btoaUtf8(value)}`)
-    else if (name === '--oauth2-bearer') headers.push(`authorization: Bearer ${value}`)
-    else if (name === '--get') isGet = true
-    else if (name === '--url') address = value
+    if (name === 'request') method = value.toUpperCase()
+    else if (name === 'head') method ??= 'HEAD'
+    else if (name === 'header') headers.push(value)
+    else if (name === 'user') headers.push(`authorization: Basic ${btoaUtf8(value)}`)
+    else if (name === 'oauth2-bearer') headers.push(`authorization: Bearer ${value}`)
+    else if (name === 'get') isGet = true
+    else if (name === 'url') address = value
     else if (PARTS.includes(name)) {
       data.push(value)
       type = 'multipart/form-data'
     } else if (DATA.includes(name)) {
-      data.push(name === '--data-urlencode' ? urlEncoded(value) : value)
-      if (name === '--json') type = 'application/json'
+      data.push(name === 'data-urlencode' ? urlEncoded(value) : value)
+      if (name === 'json') type = 'application/json'
     }
   }
   const body = data.length > 0 && !isGet ? data.join('&') : null
@@ -160,6 +140,5 @@ function parseCurl([, ...words]: readonly string[]): PastedRequest | undefined {
 
 const btoaUtf8 = (text: string): string => Buffer.from(text, 'utf8').toString('base64')
 
-/** Whether the body is read as a form. */
 export const isForm = ({ headers }: PastedRequest): boolean =>
   (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() === FORM

@@ -25,12 +25,6 @@ const documents: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
 export const developerRoom: FastifyPluginAsync<{ deps: OutboundDeps }> = async (app, { deps }) => {
   await app.register(documents, { deps })
   if (deps.config.DEVELOPERS === 'off') return
-  await app.register(homeRoutes, { deps })
-  await app.register(teamRoutes, { deps })
-  await app.register(appRoutes, { deps })
-  await app.register(secretRoutes, { deps })
-  await app.register(failureRoutes, { deps })
-  await app.register(helperRoutes, { deps })
-  await app.register(webhookRoutes, { deps })
-  await app.register(usageRoutes, { deps })
+  const ofApps = [appRoutes, secretRoutes, failureRoutes, webhookRoutes, usageRoutes]
+  for (const pages of [homeRoutes, teamRoutes, helperRoutes, ...ofApps]) await app.register(pages, { deps })
 }

@@ -8,20 +8,15 @@ import type { OwnApp } from './own-values.ts'
 /** "Connect in five minutes": programs that sign a person in with an existing library. */
 
 /** Values for `{{name}}` in a snippet. */
-export type SnippetValues = Readonly<Record<'issuer' | 'clientId' | 'clientSecret', string>>
+type SnippetValues = Readonly<Record<'issuer' | 'clientId' | 'clientSecret', string>>
 
-/** Values for a snippet in the contract's dialect. */
 export type ContractValues = SnippetValues & Readonly<Record<'api' | 'scope', string>>
 
 /** The demo's apps; a test compares them with src/demo/seed.ts. */
 const DEMO = { clientId: 'demo-oidc', clientSecret: 'demo-oidc-secret-for-local-use-only' }
 const CONTRACT_DEMO = { clientId: 'demo-app', clientSecret: 'demo-secret-for-local-use-only' }
 
-interface Language {
-  readonly id: string
-  readonly name: string
-  readonly install: string
-}
+type Language = Readonly<Record<'id' | 'name' | 'install', string>>
 
 /** Server-side apps, which can keep a secret. */
 export const SERVER_LANGUAGES: readonly Language[] = [
@@ -79,7 +74,6 @@ interface Program {
   /** Names the file of its settings, and its texts in the locales. */
   readonly id: string
   readonly name: string
-  /** Path of its callback. */
   readonly callback: string
   /** Whether our tests run it with these settings; otherwise they come from its documentation. */
   readonly tested: boolean
@@ -99,8 +93,6 @@ export const PROGRAMS: readonly Program[] = [
 const PROGRAMS_FOLDER = new URL('views/developer/programs/', ROOT)
 
 export const settingsOf = (id: string, values: SnippetValues): string => snippetOf(id, values, PROGRAMS_FOLDER)
-
-const keyOf = ({ id }: Program): string => id.replaceAll('-', '_')
 
 /** The phone scope as written in each language; removed for apps without it. */
 const PHONE = /, "phone"|, OIDScopePhone|(?<=profile) phone\b/g
@@ -140,8 +132,8 @@ export function quickstart(config: Config, t: Translate, own?: OwnApp) {
     clients: filled(PUBLIC_LANGUAGES, publicClient),
     programs: PROGRAMS.map((program) => ({
       ...program,
-      person: t(`connect.program.${keyOf(program)}.person`),
-      pkce: t(`connect.program.${keyOf(program)}.pkce`),
+      person: t(`connect.program.${program.id.replaceAll('-', '_')}.person`),
+      pkce: t(`connect.program.${program.id.replaceAll('-', '_')}.pkce`),
       // Not the demo's app: each program is registered as an app of its own.
       source: settingsOf(program.id, { ...values, ...placeholders, clientId: own?.app_key ?? placeholders.clientId }),
     })),

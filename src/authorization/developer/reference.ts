@@ -1,89 +1,50 @@
 import type { Config } from '../../platform/config/index.ts'
+import { contractAnswer, type FailureRow, NamedFailure, oauthErrorOf } from '../../platform/lib/failure.ts'
 import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
+import { failureEnvelope } from '../../platform/lib/web/envelope.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
+import { nameOfRescode } from '../../platform/lib/web/rescode.ts'
 import { worded } from '../../platform/lib/web/worded.ts'
 import { OAUTH_API } from '../oauth/index.ts'
 import { OIDC_API } from '../oidc/index.ts'
 import { RESOURCE_API } from '../resource/index.ts'
 import { sentExampleOf } from './examples.ts'
-import { type ReportedFailure, reportedFailures } from './failures.ts'
 import { exampleFor, kindOf, meaningOf, type Schema, schemaOf } from './schema.ts'
 
 /** Every endpoint for apps, in the order of use. */
 export const OPERATIONS: readonly ApiOperation[] = [...OIDC_API, ...OAUTH_API, ...RESOURCE_API]
 
-interface Parameter {
-  readonly name: string
-  readonly kind: string
-  readonly meaning: string
-  readonly required: boolean
-  readonly schema: Schema
-  readonly example: string | undefined
-}
-
-/** One kind of request; most endpoints have only one. */
-export interface RequestKind {
-  /** The value of grant_type; empty if there is only one kind. */
-  readonly name: string
-  readonly schema: Schema
-  readonly parameters: readonly Parameter[]
-  /** Values by name. */
-  readonly example: Readonly<Record<string, string>>
-}
-
-export interface DescribedResponse {
-  readonly status: number
-  readonly kind: 'page' | 'redirect' | 'json'
-  readonly schema: Schema
-  readonly fields: readonly Field[]
-  readonly example: unknown
-}
-
-interface Field {
-  readonly name: string
-  readonly kind: string
-  readonly meaning: string
-  readonly depth: number
-}
-
 /** One endpoint, described in one language. */
-export interface DescribedOperation extends Pick<ApiOperation, 'id' | 'dialect' | 'method' | 'path' | 'caller'> {
-  readonly title: string
-  readonly about: string
-  readonly url: string
-  /** Where its parameters go. */
-  readonly place: 'query' | 'form'
-  readonly requests: readonly RequestKind[]
-  readonly answers: readonly DescribedResponse[]
-  /** `meaning` is the message in the reader's language. */
-  readonly failures: readonly (ReportedFailure & { readonly meaning: string })[]
-}
+export type DescribedOperation = ReturnType<typeof describe>
+/** One kind of request; most endpoints have only one. */
+export type RequestKind = DescribedOperation['requests'][number]
+export type DescribedResponse = DescribedOperation['answers'][number]
+/** A failure as the caller sees it. */
+export type ReportedFailure = DescribedOperation['failures'][number]
 
 export const describeOperations = (config: Config, t: Translate): DescribedOperation[] =>
   OPERATIONS.map((operation) => describe(operation, config, t))
 
-function describe(operation: ApiOperation, config: Config, t: Translate): DescribedOperation {
+function describe(operation: ApiOperation, config: Config, t: Translate) {
   const { id, dialect, method, path, at, caller, query, form } = operation
   return {
     ...{ id, dialect, method, path, caller },
     title: t(`api.${id}.title`),
     about: t(`api.${id}.about`),
     url: `${config[at]}${path}`,
-    place: form ? 'form' : 'query',
+    /** Where its parameters go. */
+    place: form ? ('form' as const) : ('query' as const),
     requests: (form ?? query ?? []).map((message) => requestKind(schemaOf(message, t, dialect), operation, config, t)),
     answers: Object.entries(operation.answers).map(([status, answer]) =>
       answerOf(Number(status), answer, operation, t),
     ),
-    failures: reportedFailures(operation, config.ENVELOPE_HTTP_STATUS === 'native').map((failure) => ({
-      ...failure,
-      meaning: worded(failure.text, t),
-    })),
+    failures: failuresOf(operation, config, t),
   }
 }
 
-function requestKind(schema: Schema, { dialect }: ApiOperation, config: Config, t: Translate): RequestKind {
+function requestKind(schema: Schema, { dialect }: ApiOperation, config: Config, t: Translate) {
   const { properties = {}, required: needed = [] } = schema
-  const parameters = Object.entries(properties).map(([name, { description: _, ...property }]): Parameter => {
+  const parameters = Object.entries(properties).map(([name, { description: _, ...property }]) => {
     const required = needed.includes(name)
     const only = required && property.const !== undefined ? String(property.const) : undefined
     const example = only ?? sentExampleOf(config, dialect, name)
@@ -91,9 +52,11 @@ function requestKind(schema: Schema, { dialect }: ApiOperation, config: Config, 
   })
   const known = parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example] as const]))
   return {
+    /** Empty if there is only one kind. */
     name: String(properties.grant_type?.const ?? ''),
     schema,
     parameters,
+    /** Values by name. */
     example: Object.fromEntries(known),
   }
 }
@@ -103,26 +66,27 @@ function answerOf(
   answer: ApiOperation['answers'][number],
   { dialect }: ApiOperation,
   t: Translate,
-): DescribedResponse {
+): { status: number; kind: 'page' | 'redirect' | 'json'; schema: Schema; fields: Field[]; example: unknown } {
   if (answer === 'page') return { status, kind: 'page', schema: {}, fields: [], example: undefined }
   const kind = 'json' in answer ? 'json' : 'redirect'
   const data = schemaOf('json' in answer ? answer.json : answer.redirect, t, dialect)
   const example = exampleFor(data, dialect)
-  const enveloped = dialect === 'contract' && kind === 'json'
-  return {
-    status,
-    kind,
-    schema: enveloped ? envelope(data, t) : data,
-    fields: fieldsOf(data),
-    example: enveloped ? { rescode: 0, data: example } : example,
+  if (dialect === 'standard' || kind === 'redirect')
+    return { status, kind, schema: data, fields: fieldsOf(data), example }
+  const schema = {
+    type: 'object',
+    properties: { rescode: { description: t('api.field.rescode'), const: 0 }, data },
+    required: ['rescode', 'data'],
   }
+  return { status, kind, schema, fields: fieldsOf(data), example: { rescode: 0, data: example } }
 }
 
-const envelope = (data: Schema, t: Translate): Schema => ({
-  type: 'object',
-  properties: { rescode: { description: t('api.field.rescode'), const: 0 }, data },
-  required: ['rescode', 'data'],
-})
+interface Field {
+  readonly name: string
+  readonly kind: string
+  readonly meaning: string
+  readonly depth: number
+}
 
 function fieldsOf({ properties = {}, anyOf, items }: Schema, depth = 0): Field[] {
   const first = anyOf?.[0] ?? items
@@ -133,9 +97,41 @@ function fieldsOf({ properties = {}, anyOf, items }: Schema, depth = 0): Field[]
   ])
 }
 
+/** Placeholder for what the caller sent. */
+const VALUE = '(value)'
+
+/** Failures that look the same to the caller are merged. Those sent back by a redirect have status 303. */
+function failuresOf({ dialect, failures, redirected = {} }: ApiOperation, config: Config, t: Translate) {
+  const describeRow = ([name, row]: [string, FailureRow], status?: number) => {
+    const failure = new NamedFailure(name, row, { value: VALUE })
+    return dialect === 'contract' ? inContract(failure, config) : inStandard(failure, status)
+  }
+  const all = [
+    ...Object.entries(failures).map((row) => describeRow(row)),
+    ...Object.entries(redirected).map((row) => describeRow(row, 303)),
+  ]
+  const different = new Map(all.map((failure) => [`${failure.status} ${failure.code} ${failure.message}`, failure]))
+  return [...different.values()]
+    .sort((a, b) => a.status - b.status || a.code.localeCompare(b.code))
+    .map(({ text, ...failure }) => ({ ...failure, meaning: worded(text, t) }))
+}
+
+/** `name` is what clients check; `message` is in English, as sent. */
+function inContract(failure: NamedFailure, { ENVELOPE_HTTP_STATUS }: Config) {
+  const answer = contractAnswer(failure)
+  const { rescode, message, text } = answer
+  const status = answer.status(ENVELOPE_HTTP_STATUS === 'native')
+  return { status, code: String(rescode), name: nameOfRescode(rescode), message, text, body: failureEnvelope(answer) }
+}
+
+function inStandard(failure: NamedFailure, redirectStatus: number | undefined) {
+  const { error, description, text, status } = oauthErrorOf(failure)
+  const body = { error, error_description: description }
+  return { status: redirectStatus ?? status, code: error, name: error, message: description, text, body }
+}
+
 export const MAX_SEARCH = 100
 
-/** The text in which searches look. */
 const searchTextOf = ({ title, about, method, path, requests, answers, failures }: DescribedOperation): string =>
   [
     ...[title, about, method, path],

@@ -37,7 +37,7 @@ export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   /** The apps of the signed-in person, and the one chosen for the page. */
   async function ownApps(request: FastifyRequest) {
     const session = config.DEVELOPERS === 'off' ? null : await findSession(deps, cookie.read(request))
-    const apps = session ? await appsOfPerson(deps, session) : []
+    const apps = session ? await appsOfPerson(deps.db, session) : []
     const person = session && { name: session.name, avatarUrl: session.avatarUrl }
     return { apps, app: chosenApp(apps, request.query), person }
   }

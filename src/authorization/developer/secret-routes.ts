@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { offeredOverlap } from '../../platform/lib/crypto/generated-secret.ts'
@@ -8,7 +8,7 @@ import { STEP_UP } from '../account/index.ts'
 import { liveGrantsOf } from '../oauth/index.ts'
 import { hasSecret, showMicroApp } from '../registry/index.ts'
 import { APP_SECRET } from '../teams/index.ts'
-import { APP, type AppRequest, developerPages, HOME, sensitive } from './guard.ts'
+import { APP, type AppRequest, developerPages } from './guard.ts'
 
 const SECRET = `${APP}/secret`
 
@@ -40,23 +40,20 @@ export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     })
   }
 
-  const form = (path: string, work: (context: AppRequest) => Promise<FastifyReply | string>) =>
-    owner.form(path, SECRET, (context) =>
-      sensitive(deps, context, {
-        path: `${HOME}/apps/${context.app.app_key}/secret`,
-        show: (alert) => show(context, { alert }),
-        work: () => work(context),
-      }),
-    )
-
   owner.get(SECRET, (context) => show(context))
 
-  form(SECRET, async (context) => {
+  const form = {
+    page: SECRET,
+    show: (context: AppRequest, alert: string) => show(context, { alert }),
+    sensitive: true,
+  } as const
+
+  owner.form(SECRET, form, async (context) => {
     const rotation = parseInput(rotateForm, context.request.body ?? {})
     return show(context, { made: await APP_SECRET.rotate(context.deps, context.app.app_key, rotation, context.person) })
   })
 
-  form(`${APP}/end-tokens`, async (context) => {
+  owner.form(`${APP}/end-tokens`, form, async (context) => {
     await APP_SECRET.endTokens(context.deps, context.app.app_key, context.person)
     return '?done=ended'
   })

@@ -5,7 +5,7 @@ import type { MemberRole } from '../../platform/lib/member.ts'
 import { doneText } from '../../platform/lib/web/done-query.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { STEP_UP } from '../account/index.ts'
-import { typedText } from '../people/index.ts'
+import { pathOf, typedText } from '../people/index.ts'
 import {
   appsOfTeam,
   invite,
@@ -17,7 +17,7 @@ import {
   setMemberRole,
   withdrawInvitation,
 } from '../teams/index.ts'
-import { developerPages, HOME, orRefused, sensitive, TEAM, type TeamRequest } from './guard.ts'
+import { developerPages, HOME, TEAM, type TeamRequest, withFactor } from './guard.ts'
 
 const done = doneText({
   renamed: 'developer.team.done_renamed',
@@ -27,17 +27,12 @@ const done = doneText({
   withdrawn: 'developer.team.done_withdrawn',
 })
 
-const pathOf = ({ team }: TeamRequest): string => `${HOME}/teams/${team.team_id}`
-
-type Ids = Readonly<Record<'member_id' | 'invitation_id', string>>
-
-/** A team: members, invitations, name. */
 export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { forTeam } = await developerPages(app, deps)
 
   async function show(context: TeamRequest, alert = ''): Promise<FastifyReply> {
     const { team, request, page, t } = context
-    const { members, invitations } = await peopleOfTeam(deps, team.team_id)
+    const { members, invitations } = await peopleOfTeam(deps.db, team.team_id)
     const mail = typedText(context, 'mail')
     return page('home', 'developer/team', {
       alert,
@@ -47,7 +42,7 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
       asks: !(await STEP_UP.isFresh(deps, context.person)),
       done: done(request),
       team: { id: team.team_id, name: team.name, isOwner: team.role === 'owner' },
-      apps: await appsOfTeam(deps, team.team_id),
+      apps: await appsOfTeam(deps.db, team.team_id),
       members: members.map((member) => shownMember(member, team.member_id)),
       invitations: invitations.map((invitation) => shownInvitation(invitation, deps.clock.now(), t)),
     })
@@ -55,92 +50,78 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
 
   forTeam.developer.get(TEAM, (context) => show(context))
 
+  const form = { page: TEAM, show }
+
   /**
    * Making somebody an owner needs a fresh sign-in, like making secrets (secret-routes.ts): otherwise the thief of a
    * session could make their own account an owner, and get at the secrets that way.
    */
   const grantRole = (context: TeamRequest, role: MemberRole | undefined, work: () => Promise<string>) =>
-    role === 'owner'
-      ? sensitive(deps, context, { path: pathOf(context), show: (alert) => show(context, alert), work })
-      : work()
+    role === 'owner' ? withFactor(deps, context, form, work) : work()
 
   /**
    * That somebody is no owner any more needs a fresh sign-in too, or the thief could be the only one left. No second
    * factor: a team whose owners have none could not remove one.
    */
   const endRole = async (context: TeamRequest, memberId: string, work: () => Promise<string>) => {
-    const { members } = await peopleOfTeam(deps, context.team.team_id)
+    const { members } = await peopleOfTeam(deps.db, context.team.team_id)
     const endsOwner = members.some(({ member_id, role }) => member_id === memberId && role === 'owner')
-    if (endsOwner && !(await STEP_UP.isFresh(deps, context.person)))
-      return STEP_UP.ask(context.reply, pathOf(context), true)
-    return work()
+    if (!endsOwner || (await STEP_UP.isFresh(deps, context.person))) return work()
+    return STEP_UP.ask(context.reply, pathOf(TEAM, context.request), true)
   }
 
-  /** A form on the page of the team. */
-  const change = (
-    role: MemberRole,
-    path: string,
-    work: (context: TeamRequest, ids: Ids) => Promise<FastifyReply | string>,
-    unfit?: string,
-  ) =>
-    forTeam[role].form(`${TEAM}/${path}`, TEAM, (context) =>
-      orRefused(context, {
-        work: () => work(context, context.request.params as Ids),
-        show: (alert) => show(context, alert),
-        ...(unfit === undefined ? {} : { unfit }),
-      }),
-    )
+  const idsOf = ({ request }: TeamRequest) => request.params as Readonly<Record<'member_id' | 'invitation_id', string>>
 
-  const rename = async ({ deps: acting, team, person, request }: TeamRequest) => {
+  const naming = { ...form, unfit: 'developer.team.name_unfit' }
+  forTeam.owner.form(`${TEAM}/name`, naming, async ({ deps: acting, team, person, request }) => {
     await renameTeam(acting, team.team_id, parseInput(renameTeam.input, request.body), person)
     return '?done=renamed'
-  }
-  change('owner', 'name', rename, 'developer.team.name_unfit')
+  })
 
-  const inviteTyped = async (context: TeamRequest) => {
-    const { deps: acting, team, person, request } = context
-    const who = parseInput(invite.input, request.body)
+  const inviting = { ...form, unfit: 'sandbox.members.bad_mail' }
+  forTeam.owner.form(`${TEAM}/invite`, inviting, async (context) => {
+    const who = parseInput(invite.input, context.request.body)
     return grantRole(context, who.role, async () => {
-      await invite(acting, team.team_id, who, person)
-      return '?done=invited'
-    })
-  }
-  change('owner', 'invite', inviteTyped, 'sandbox.members.bad_mail')
-
-  change('owner', 'invitations/:invitation_id/again', async (context, { invitation_id }) => {
-    const { deps: acting, team, person } = context
-    const { invitations } = await peopleOfTeam(deps, team.team_id)
-    return grantRole(context, invitations.find((one) => one.invitation_id === invitation_id)?.role, async () => {
-      await inviteAgain(acting, team.team_id, invitation_id, person)
+      await invite(context.deps, context.team.team_id, who, context.person)
       return '?done=invited'
     })
   })
 
-  change('owner', 'invitations/:invitation_id/withdraw', async ({ deps: acting, team, person }, { invitation_id }) => {
-    await withdrawInvitation(acting, team.team_id, invitation_id, person)
+  forTeam.owner.form(`${TEAM}/invitations/:invitation_id/again`, form, async (context) => {
+    const { invitation_id } = idsOf(context)
+    const { team_id } = context.team
+    const { invitations } = await peopleOfTeam(deps.db, team_id)
+    return grantRole(context, invitations.find((one) => one.invitation_id === invitation_id)?.role, async () => {
+      await inviteAgain(context.deps, team_id, invitation_id, context.person)
+      return '?done=invited'
+    })
+  })
+
+  forTeam.owner.form(`${TEAM}/invitations/:invitation_id/withdraw`, form, async (context) => {
+    await withdrawInvitation(context.deps, context.team.team_id, idsOf(context).invitation_id, context.person)
     return '?done=withdrawn'
   })
 
-  change('owner', 'members/:member_id/role', async (context, { member_id }) => {
-    const { deps: acting, team, person, request } = context
-    const { role } = parseInput(setMemberRole.input, request.body)
+  forTeam.owner.form(`${TEAM}/members/:member_id/role`, form, async (context) => {
+    const { member_id } = idsOf(context)
+    const chosen = parseInput(setMemberRole.input, context.request.body)
     const work = async () => {
-      await setMemberRole(acting, team.team_id, { role }, member_id, person)
+      await setMemberRole(context.deps, context.team.team_id, chosen, member_id, context.person)
       return '?done=role'
     }
-    return role === 'owner' ? grantRole(context, role, work) : endRole(context, member_id, work)
+    return chosen.role === 'owner' ? withFactor(deps, context, form, work) : endRole(context, member_id, work)
   })
 
-  change('owner', 'members/:member_id/remove', async (context, { member_id }) => {
-    const { deps: acting, team, person } = context
+  forTeam.owner.form(`${TEAM}/members/:member_id/remove`, form, async (context) => {
+    const { member_id } = idsOf(context)
     return endRole(context, member_id, async () => {
-      await removeMember(acting, team.team_id, member_id, person)
+      await removeMember(context.deps, context.team.team_id, member_id, context.person)
       return '?done=removed'
     })
   })
 
-  change('developer', 'leave', async ({ deps: acting, team, person }) => {
-    await leaveTeam(acting, team.team_id, person)
+  forTeam.developer.form(`${TEAM}/leave`, form, async (context) => {
+    await leaveTeam(context.deps, context.team.team_id, context.person)
     return HOME
   })
 }

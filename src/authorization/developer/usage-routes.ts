@@ -62,7 +62,6 @@ export const usageRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { dep
   })
 }
 
-/** Sums of each series, by day. */
 function byDay(since: Date, usage: readonly DayOfUsage[]) {
   return Array.from({ length: DAYS }, (_, place) => {
     const day = addSeconds(since, place * DAY_S)
@@ -91,22 +90,16 @@ function chart({ id }: Series, since: Date, sums: readonly number[], t: Translat
 
 /** Most frequent first. */
 function errorsIn(usage: readonly DayOfUsage[]) {
-  const codes = new Map<number, { times: number; claimed: number }>()
-  for (const { kind, code, times } of usage) {
-    if (kind !== 'refused' && kind !== 'claimed') continue
-    const known = codes.get(code) ?? { times: 0, claimed: 0 }
-    known.times += times
-    if (kind === 'claimed') known.claimed += times
-    codes.set(code, known)
-  }
-  return [...codes]
-    .map(([code, counts]) => ({ code, name: nameOfRescode(code), ...counts }))
+  const refused = usage.filter(({ kind }) => kind === 'refused' || kind === 'claimed')
+  const codes = [...new Set(refused.map(({ code }) => code))].map((code) => {
+    const ofCode = refused.filter((row) => row.code === code)
+    return { code, times: totalOf(ofCode), claimed: totalOf(ofCode.filter(({ kind }) => kind === 'claimed')) }
+  })
+  return codes
     .sort((a, b) => b.times - a.times || a.code - b.code)
-    .map(({ times, claimed, ...error }) => ({
-      ...error,
-      times: shown(times),
-      claimed: claimed > 0 ? shown(claimed) : null,
-    }))
+    .map(({ code, times, claimed }) => {
+      return { code, name: nameOfRescode(code), times: shown(times), claimed: claimed > 0 ? shown(claimed) : null }
+    })
 }
 
 /** Limits per minute, and how much of each is used in the current one. */

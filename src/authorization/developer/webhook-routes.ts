@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { parseInput } from '../../platform/lib/json/input.ts'
 import { doneText } from '../../platform/lib/web/done-query.ts'
@@ -8,7 +8,7 @@ import { type OutboundDeps, WEBHOOK_PROBLEMS } from '../../platform/outbound/ind
 import { STEP_UP } from '../account/index.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { APP_WEBHOOK } from '../teams/index.ts'
-import { APP, type AppRequest, developerPages, HOME, sensitive } from './guard.ts'
+import { APP, type AppRequest, developerPages } from './guard.ts'
 import { rotateForm } from './secret-routes.ts'
 
 const WEBHOOK = `${APP}/webhook`
@@ -26,14 +26,6 @@ const done = doneText({
 const urlForm = z.object({ webhook_url: z.string().trim().optional().catch(undefined) }).catch({})
 const anyQuery = z.record(z.string(), z.unknown()).catch({})
 
-interface Shown {
-  readonly alert?: string
-  /** A new secret, shown once. */
-  readonly made?: string
-  /** The address as typed. */
-  readonly typed?: string
-}
-
 /** The webhook of an app: address and secret, for owners; deliveries and test messages, for the whole team. */
 export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (app, { deps }) => {
   const { forApp } = await developerPages(app, deps)
@@ -46,7 +38,8 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
     return APP_WEBHOOK.deliveries(deps, data)
   }
 
-  async function show(context: AppRequest, shown: Shown = {}): Promise<FastifyReply> {
+  /** `made`: a new secret, shown once. */
+  async function show(context: AppRequest, shown: { alert?: string; made?: string; typed?: string } = {}) {
     const { app_key, role } = context.app
     const microApp = await showMicroApp(deps, app_key)
     const { events, next } = await deliveries(app_key, context.request.query)
@@ -71,41 +64,33 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
 
   forApp.developer.get(WEBHOOK, (context) => show(context))
 
-  const path = ({ app: { app_key } }: AppRequest): string => `${HOME}/apps/${app_key}/webhook`
+  const form = { page: WEBHOOK, show: (context: AppRequest, alert: string) => show(context, { alert }) }
 
-  forApp.owner.form(WEBHOOK, WEBHOOK, (context) => {
-    const { webhook_url } = urlForm.parse(context.request.body)
-    const typed = webhook_url ?? ''
-    return sensitive(deps, context, {
-      path: path(context),
-      show: (alert) => show(context, { alert, typed }),
-      unfit: 'developer.webhook.unfit',
-      work: async () => {
-        const address = parseInput(APP_WEBHOOK.set.input, { webhook_url: webhook_url === '' ? null : webhook_url })
-        const made = await APP_WEBHOOK.set(acting(context), context.app.app_key, address, context.person)
-        if (made !== undefined) return show(context, { made })
-        return typed === '' ? '?done=removed' : '?done=same'
-      },
-    })
+  const typedUrl = ({ request }: AppRequest) => urlForm.parse(request.body).webhook_url
+  const address = {
+    page: WEBHOOK,
+    show: (context: AppRequest, alert: string) => show(context, { alert, typed: typedUrl(context) ?? '' }),
+    unfit: 'developer.webhook.unfit',
+    sensitive: true,
+  } as const
+  forApp.owner.form(WEBHOOK, address, async (context) => {
+    const typed = typedUrl(context)
+    const url = parseInput(APP_WEBHOOK.set.input, { webhook_url: typed === '' ? null : typed })
+    const made = await APP_WEBHOOK.set(acting(context), context.app.app_key, url, context.person)
+    if (made !== undefined) return show(context, { made })
+    return typed === '' ? '?done=removed' : '?done=same'
   })
 
-  forApp.owner.form(`${WEBHOOK}/secret`, WEBHOOK, (context) =>
-    sensitive(deps, context, {
-      path: path(context),
-      show: (alert) => show(context, { alert }),
-      work: async () => {
-        const form = parseInput(rotateForm, context.request.body ?? {})
-        return show(context, {
-          made: await APP_WEBHOOK.rotate(acting(context), context.app.app_key, form, context.person),
-        })
-      },
-    }),
-  )
+  forApp.owner.form(`${WEBHOOK}/secret`, { ...form, sensitive: true }, async (context) => {
+    const rotation = parseInput(rotateForm, context.request.body ?? {})
+    const made = await APP_WEBHOOK.rotate(acting(context), context.app.app_key, rotation, context.person)
+    return show(context, { made })
+  })
 
   /** Shows the page with an alert after too many requests. */
-  async function orTooMany(context: AppRequest, next: string, work: () => Promise<unknown>) {
+  async function orTooMany(context: AppRequest, next: string, work: Promise<unknown>) {
     try {
-      await work()
+      await work
       return next
     } catch (error) {
       if (!(error instanceof RescodeError) || error.rescode !== TOO_MANY) throw error
@@ -114,15 +99,15 @@ export const webhookRoutes: FastifyPluginAsync<{ deps: OutboundDeps }> = async (
     }
   }
 
-  forApp.developer.form(`${WEBHOOK}/test`, WEBHOOK, (context) =>
-    orTooMany(context, '?done=tested', () => APP_WEBHOOK.test(acting(context), context.app.app_key, context.person)),
+  forApp.developer.form(`${WEBHOOK}/test`, form, (context) =>
+    orTooMany(context, '?done=tested', APP_WEBHOOK.test(acting(context), context.app.app_key, context.person)),
   )
 
-  forApp.developer.form(`${WEBHOOK}/events/:event_id/retry`, WEBHOOK, (context) => {
+  forApp.developer.form(`${WEBHOOK}/events/:event_id/retry`, form, async (context) => {
     const event = APP_WEBHOOK.retry.input.safeParse(context.request.params).data
     if (!event) throw noSuchPath()
     const { app_key } = context.app
-    return orTooMany(context, '?done=again', () => APP_WEBHOOK.retry(acting(context), app_key, event, context.person))
+    return orTooMany(context, '?done=again', APP_WEBHOOK.retry(acting(context), app_key, event, context.person))
   })
 }
 
@@ -136,6 +121,5 @@ const TEXTS: Readonly<Record<string, string>> = {
   [WEBHOOK_PROBLEMS.none]: 'developer.webhook.problem.none',
 }
 
-/** Why an attempt without a response failed; null if it did not. */
 const webhookProblem = (kept: string | null, t: Translate): string | null =>
   kept && t(TEXTS[kept] ?? 'developer.webhook.problem.ours')

@@ -35,46 +35,35 @@ type Work<Context> = (context: Context) => Promise<FastifyReply | string>
 type Handler<Context> = (context: Context) => Promise<FastifyReply>
 type Route = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-interface Pages<Context> {
-  get(path: string, work: Work<Context>, options?: RouteShorthandOptions): void
-  /** A form of `page`. A GET of its path, as from a language link on the page that answers it, redirects to `page`. */
-  form(path: string, page: string, work: Work<Context>): void
-}
-
 /** Registers pages and forms behind `guard`. */
 export function pagesOf<Context extends PersonRequest>(
   app: FastifyInstance,
   guard: (handler: Handler<Context>, page: string) => Route,
-): Pages<Context> {
+) {
   const route = (page: string, work: Work<Context>): Route =>
     guard(async (context) => {
       const next = await work(context)
       if (typeof next !== 'string') return next
-      return context.goTo(next.startsWith('/') ? next : filled(page, context.request) + next)
+      return context.goTo(next.startsWith('/') ? next : pathOf(page, context.request) + next)
     }, page)
   return {
-    get(path, work, options = {}) {
+    get(path: string, work: Work<Context>, options: RouteShorthandOptions = {}) {
       app.get(path, options, route(path, work))
     },
-    form(path, page, work) {
-      if (path !== page)
-        app.get(
-          path,
-          route(page, async () => ''),
-        )
+    /** A form of `page`. A GET of its path, as from a language link on the page that answers it, redirects to `page`. */
+    form(path: string, page: string, work: Work<Context>) {
+      const toPage = route(page, async () => '')
+      if (path !== page) app.get(path, toPage)
       app.post(path, route(page, work))
     },
   }
 }
 
-/** The path with its parameters replaced by those of the request. */
-const filled = (path: string, { params }: FastifyRequest): string =>
-  path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent((params as Record<string, string>)[name] ?? ''))
+/** The path of a page, with its parameters replaced by those of the request. */
+export const pathOf = (page: string, { params }: FastifyRequest): string =>
+  page.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent((params as Record<string, string>)[name] ?? ''))
 
-/**
- * Sets a plugin up for account pages: same-origin forms, errors as pages, and handlers that need a signed-in person.
- * Others are redirected to the sign-in page, which leads back here.
- */
+/** Prepares a plugin for pages of a signed-in person. Others are redirected to the sign-in page, which leads back. */
 export async function accountPages(
   app: FastifyInstance,
   deps: Deps,
@@ -111,7 +100,7 @@ export async function accountPages(
         page: async (section, view, data) => {
           const banner = {
             ...{ section, person: shown, provider },
-            isDeveloper: config.DEVELOPERS !== 'off' && (await isDeveloper(deps, person)),
+            isDeveloper: config.DEVELOPERS !== 'off' && (await isDeveloper(deps.db, person)),
           }
           return sendPage(request, reply, view, { ...data, ...banner }, { scripts: true, leadsOutside })
         },

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
-import { parseInput } from '../../platform/lib/json/input.ts'
+import { type OutputOf, parseInput } from '../../platform/lib/json/input.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { ownGrants } from '../oauth/index.ts'
 import { accountPages } from './account-guard.ts'
 import { readInWords, scopesInWords } from './account-texts.ts'
-import { type KnownApp, knownApps } from './known-apps.ts'
+import { knownApps } from './known-apps.ts'
 
 const PATH = '/account'
 /** The app that was just withdrawn, and which page of the list; unusable values count as absent. */
@@ -41,6 +41,8 @@ export const appsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     return `?${new URLSearchParams({ withdrawn: withdrawal.app_key })}`
   })
 }
+
+type KnownApp = OutputOf<typeof knownApps>['apps'][number]
 
 function shownApp({ scopes, since, withdrawnAt, reads, ...app }: KnownApp, t: Translate) {
   return {

@@ -37,7 +37,6 @@ function timeZoneOf({ cookies }: FastifyRequest): string | undefined {
   return isTimeZone(given) ? given : undefined
 }
 
-/** The person's data: who has read it, a download, and deletion. */
 export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const pages = await accountPages(app, deps)
 
@@ -73,8 +72,9 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   })
 
   pages.get(DATA, async ({ person, page, t }) => {
-    const { rows } = await countErasable(deps, { cid: person.cid, user_id: person.userId }, MOST_COUNTED)
-    const deletion = await deletionOf(deps, person)
+    const user = { cid: person.cid, user_id: person.userId }
+    const { rows } = await countErasable(deps, user, MOST_COUNTED)
+    const deletion = await deletionOf(deps, user)
     return page('data', 'people/data', {
       rows: kindsInWords(rows, MOST_COUNTED, t),
       asks: !(await STEP_UP.isFresh(deps, person)),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { cursorOf, momentKey, type Page, pageInput, pageOf, withCursor } from '../../platform/db/page.ts'
 import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
@@ -42,13 +42,13 @@ export const requestOf = (db: Db, person: UserRowKey): Promise<DeletionRequest |
     sql`select cid, user_id, requested_at, due_at from deletion_request where ${ofPerson(person)}`,
   )
 
-interface RequestPage {
-  readonly limit: number
-  readonly after?: readonly [requestedAt: string, cid: number, userId: string] | undefined
-}
+export const deletionFilter = z.strictObject(pageInput(z.tuple([momentKey, z.int32(), z.string()])))
 
 /** Oldest first. */
-export async function listRequests(db: Db, { limit, after }: RequestPage): Promise<Page<DeletionRequest>> {
+export async function listRequests(
+  db: Db,
+  { limit, after }: z.output<typeof deletionFilter>,
+): Promise<Page<DeletionRequest>> {
   const [at, cid, userId] = after ?? []
   const rows = await db.listWithCustomPlan(
     withCursor(deletionRequest),
@@ -61,15 +61,14 @@ export async function listRequests(db: Db, { limit, after }: RequestPage): Promi
 }
 
 export interface DueRequests {
-  /** Of people in this range of routing keys. */
+  /** A range of routing keys: of whom. */
   readonly keys: { readonly from: number; readonly below: number }
   readonly now: Date
   readonly limit: number
   /** The last one of the page before. */
-  readonly after?: DeletionRequest | undefined
+  readonly after: DeletionRequest | undefined
 }
 
-/** Those due first come first. */
 export const dueRequests = (db: Db, { keys, now, limit, after }: DueRequests): Promise<DeletionRequest[]> =>
   db.listWithCustomPlan(
     deletionRequest,

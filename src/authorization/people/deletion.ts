@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { recordByPerson } from '../../platform/audit/index.ts'
-import { momentKey, pageInput, pageNamed } from '../../platform/db/page.ts'
+import { pageNamed } from '../../platform/db/page.ts'
 import { keysOfShard } from '../../platform/db/shards.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds, DAY_S } from '../../platform/lib/clock.ts'
@@ -27,10 +26,7 @@ const PAGE = 100
 const FAILURES_SHOWN = 20
 const STATEMENT_S = 60
 
-/**
- * What happens when this person requests deletion. For blocked people an operator always decides: deletion would lift
- * the block, since the OpenID provider could send them again as a new user.
- */
+/** For blocked people an operator decides: the OpenID provider could send a deleted person again, as a new user. */
 export const deletionMode = ({ config }: Deps, { status }: Pick<SignedIn, 'status'>) =>
   config.ACCOUNT_DELETION === 'after-14-days' && status === 'blocked' ? 'request' : config.ACCOUNT_DELETION
 
@@ -48,24 +44,15 @@ export const requestDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
 
 export const cancelDeletion = (deps: Deps, person: SignedIn): Promise<void> =>
   inPersonTransaction(deps, person.routingKey, async (inside, db) => {
-    await lockUser(db, person) // waits for an erasure in progress
-    if ((await store.deleteRequest(db, person)) === 0) return
+    // Waits for an erasure in progress.
+    if (!(await OWN_SESSIONS.lock(inside, person)) || (await store.deleteRequest(db, person)) === 0) return
     await recordByPerson(inside, person, 'user_deletion_cancelled')
   })
 
-export const deletionOf = ({ db }: Deps, person: SignedIn): Promise<store.DeletionRequest | undefined> =>
-  store.requestOf(db, person)
+/** What this person asked for; undefined if they have not, or have cancelled it. */
+export const deletionOf = ({ db }: Deps, user: UserKey) => store.requestOf(db, rowKeyOf(user))
 
-/** When this person asked for it; null if not, or no longer. */
-export async function deletionRequestedAt({ db }: Deps, user: UserKey): Promise<Date | null> {
-  const person = rowKeyOf(user)
-  return (await store.requestOf(db.of(person.routingKey), person))?.requested_at ?? null
-}
-
-const deletionFilter = z.strictObject(pageInput(z.tuple([momentKey, z.int32(), z.string()])))
-
-/** A page of deletion requests, oldest first. */
-export const listDeletionRequests = operation(deletionFilter, ({ db }: Deps, page) =>
+export const listDeletionRequests = operation(store.deletionFilter, ({ db }: Deps, page) =>
   pageNamed('requests', store.listRequests(db, page)),
 )
 
@@ -93,7 +80,6 @@ export async function eraseDue(deps: Deps, signal: AbortSignal): Promise<Erasure
 const isDue = (request: store.DeletionRequest | undefined, now: Date): boolean =>
   request !== undefined && request.due_at !== null && request.due_at <= now
 
-/** Counts what it does in `done`. */
 async function eraseDueIn(deps: Deps, keys: store.DueRequests['keys'], signal: AbortSignal, done: Erasures) {
   try {
     for await (const key of duePeople(deps, keys, signal)) {
@@ -111,10 +97,7 @@ async function eraseDueIn(deps: Deps, keys: store.DueRequests['keys'], signal: A
   }
 }
 
-/**
- * Puts one that has failed behind all that are due now: some that keep failing, by timeouts, would else use up every
- * run. Throws if the shard is unavailable, as the others would fail as well.
- */
+/** Behind all that are due now: some that keep failing would use up every run. Throws if the shard is unavailable. */
 async function postpone({ db, clock }: Deps, key: UserKey): Promise<void> {
   const now = clock.now()
   await store.postponeRequest(db, rowKeyOf(key), now, addSeconds(now, 1)).catch((error: unknown) => {

@@ -7,60 +7,34 @@ import { ownGrants } from '../oauth/index.ts'
 import { handOverTeams } from '../teams/index.ts'
 import { countRows, deleteRows, ROWS_OF_PERSON } from './store.ts'
 
-/** Time limit per statement, in seconds. */
 const STATEMENT_S = 60
 
-/** Number of rows about a person, by kind. */
-export interface Erasable extends UserKey {
-  readonly rows: Readonly<Record<string, number>>
-}
-
-/** What was deleted and what stays. Not stored, except for the row in the audit log, which names nobody. */
-export interface Receipt extends Erasable {
-  readonly receipt_id: string
-  readonly erased_at: Date
-  readonly stays: readonly { readonly what: string; readonly why: string }[]
-}
-
-/** What an erasure would delete; counts up to `most` of each kind. Throws 20007 (404). */
-export async function countErasable(deps: Deps, user: UserKey, most: number | null = null): Promise<Erasable> {
+/** The number of rows that an erasure would delete, by kind; counts up to `most` of each. Throws 20007 (404). */
+export async function countErasable(deps: Deps, user: UserKey, most: number | null = null) {
   await showUser(deps, user)
   const rows: Record<string, number> = {}
   for (const kind of ROWS_OF_PERSON) rows[kind.what] = await countRows(deps.db, kind, rowKeyOf(user), most)
   return { ...user, rows }
 }
 
-const staysFor = ({ AUDIT_DAYS }: Deps['config']): Receipt['stays'] => [
-  {
-    what: 'audit log',
-    why: `it shows what was done, and a row that is missing would break its chain; it names cid and user_id and addresses, and is kept ${AUDIT_DAYS === 0 ? 'for good' : `for ${AUDIT_DAYS} days`}`,
-  },
-  {
-    what: 'orders',
-    why: 'needed for accounting; they belong to no user, and hold visitors and contacts as they were given, until ORDER_PERSONAL_DATA_DAYS',
-  },
-  {
-    what: 'members of partners',
-    why: 'they sign in to the sandbox with an account of their own: partner members remove',
-  },
-  {
-    what: 'messages to apps',
-    why: 'they tell the apps of this person, by cid and user_id, of the erasure; for 30 days',
-  },
-  {
-    what: 'mail that tells of the erasure',
-    why: 'it goes to the person; until it is sent, the queue holds the address encrypted',
-  },
-  { what: 'counts of failed sign-ins', why: 'keyed hashes of what was typed, for 15 minutes' },
-  { what: 'backups', why: 'until they are replaced; erase again after one was restored' },
-]
+/** What an erasure leaves, and why. */
+const staysFor = ({ AUDIT_DAYS }: Deps['config']) =>
+  Object.entries({
+    'audit log': `it shows what was done, and a row that is missing would break its chain; it names cid and user_id and addresses, and is kept ${AUDIT_DAYS === 0 ? 'for good' : `for ${AUDIT_DAYS} days`}`,
+    orders:
+      'needed for accounting; they belong to no user, and hold visitors and contacts as they were given, until ORDER_PERSONAL_DATA_DAYS',
+    'members of partners': 'they sign in to the sandbox with an account of their own: partner members remove',
+    'messages to apps': 'they tell the apps of this person, by cid and user_id, of the erasure; for 30 days',
+    'mail that tells of the erasure': 'it goes to the person; until it is sent, the queue holds the address encrypted',
+    'counts of failed sign-ins': 'keyed hashes of what was typed, for 15 minutes',
+    backups: 'until they are replaced; erase again after one was restored',
+  }).map(([what, why]) => ({ what, why }))
 
 /**
- * Deletes everything about a person in one transaction. From then on codes are refused with 20013, refresh tokens with
- * 20006 and access tokens with 20009, as if never issued. Notifies apps with access, and those not yet notified that
- * their access has ended. Throws 20007 (404).
+ * Deletes everything about a person in one transaction: codes and tokens are refused as if never issued. Tells apps with
+ * access, and those not yet told that their access has ended. Throws 20007 (404).
  */
-export const eraseUser = (deps: Deps, user: UserKey): Promise<Receipt> =>
+export const eraseUser = (deps: Deps, user: UserKey) =>
   deps.db.of(rowKeyOf(user).routingKey).slowTx(STATEMENT_S, async (db) => {
     const person = rowKeyOf(user)
     await lockExistingUser(db, person)

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { auditPages, recordAudit } from '../../platform/audit/index.ts'
 import type { PersonalRows, UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
@@ -6,17 +6,12 @@ import { readingReason } from '../../platform/lib/json/input.ts'
 import { rowKeyOf, showUser, type UserKey, userKey } from '../account/index.ts'
 import { ROWS_OF_PERSON, readRows } from './store.ts'
 
-/** Reading personal data takes a reason. */
-export const exportedUser = z.strictObject({ ...userKey.shape, reason: readingReason })
-export type ExportedUser = z.output<typeof exportedUser>
+export const exportedUser = userKey.extend({ reason: readingReason })
 
 const PAGE_SIZE = 500
 
-/**
- * Everything stored about a person, as one JSON object, streamed so that at most one page is in memory. Who asked, and
- * why, is recorded in the audit log before anything is read. Throws 20007 (404).
- */
-export async function exportUser(deps: Deps, { reason, ...user }: ExportedUser): Promise<AsyncGenerator<string>> {
+/** One JSON object, at most a page of it in memory. First the audit log gets who asked, and why. Throws 20007 (404). */
+export async function exportUser(deps: Deps, { reason, ...user }: z.output<typeof exportedUser>) {
   const person = rowKeyOf(user)
   await inPersonTransaction(deps, person.routingKey, async (inside) => {
     await showUser(inside, user)

@@ -1,50 +1,27 @@
 import type { Deps } from '../../platform/deps.ts'
 import type { SignedIn } from '../account/index.ts'
 import { ownGrants } from '../oauth/index.ts'
-import { type TotalReads, totalsOfUser } from '../resource/index.ts'
+import { totalsOfUser } from '../resource/index.ts'
 import { type AppOfPerson, findApps } from './store.ts'
-
-/** An app that the person has allowed something, now or earlier. */
-export interface KnownApp {
-  readonly appKey: string
-  readonly name: string
-  /** Null if the app has none, or is gone. */
-  readonly logoUrl: string | null
-  /** A few of the hosts it redirects to. */
-  readonly hosts: readonly string[]
-  /** What it may read now; empty after withdrawal. */
-  readonly scopes: readonly string[]
-  /** Since when it has access; null without. */
-  readonly since: Date | null
-  /** When it lost access; null if it has access. */
-  readonly withdrawnAt: Date | null
-  readonly reads: readonly TotalReads[]
-}
 
 const PAGE_SIZE = 50
 
-interface AppsPage {
-  readonly apps: readonly KnownApp[]
-  readonly hasMore: boolean
-  /** The name of the app asked about, if it has lost its access. */
-  readonly withdrawn: string | undefined
-}
-
-/** A page of the apps with access, the newest first, then those that lost it in the last year. */
+/**
+ * A page of the apps that the person has allowed something: first those with access (`since`), the newest first, then
+ * those that lost it in the last year. `withdrawn`: the name of the app asked about, if it has lost its access.
+ */
 export async function knownApps(
   deps: Deps,
   person: SignedIn,
   { page, withdrawn: asked }: { readonly page: number; readonly withdrawn?: string | undefined },
-): Promise<AppsPage> {
+) {
   const allowed = await ownGrants.allowed(deps, person)
   const ordered = [...allowed.filter(({ since }) => since), ...allowed.filter(({ since }) => !since)]
   const shown = ordered.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
   const reads = await totalsOfUser(deps.db, person)
   const withdrawn = allowed.filter(({ app_key, since }) => app_key === asked && !since)
-  const apps = await appsByKey(
-    deps,
-    [...shown, ...withdrawn].map(({ app_key }) => app_key),
-  )
+  const keys = [...shown, ...withdrawn].map(({ app_key }) => app_key)
+  const apps = await appsByKey(deps, keys)
   const nameOf = (appKey: string): string => apps.get(appKey)?.name ?? appKey
   const known = shown.map(({ app_key: appKey, scopes, since, withdrawn_at }) => {
     const app = apps.get(appKey)

@@ -12,7 +12,6 @@ import { exportedUser, exportUser } from './export.ts'
 /** A user id may hold any character, even a slash, so it goes into the query. */
 export const page = (name: string) => ({ page: { path: `/users/${name}`, about: ['cid', 'user_id'] } }) as const
 
-/** Operations on how a person signs in. */
 export const ACCESS_ACTIONS = [
   action({
     route: 'POST /users/reset-password',
@@ -91,7 +90,6 @@ export const ACCESS_ACTIONS = [
 
 export const person = ({ cid, user_id }: UserKey): string => `${cid}/${user_id}`
 
-/** Operations on the data stored about a person. */
 export const DATA_ACTIONS = [
   action({
     route: 'GET /users/deletion-requests',

@@ -15,7 +15,7 @@ import {
   userKey,
 } from '../account/index.ts'
 import { liveGrantsOf } from '../oauth/index.ts'
-import { deletionRequestedAt } from './deletion.ts'
+import { deletionOf } from './deletion.ts'
 import { ACCESS_ACTIONS, DATA_ACTIONS, page, person } from './operator-data.ts'
 import { USERS_UPLOAD } from './upload.ts'
 
@@ -75,7 +75,7 @@ const accounts = [
     input: showUser.input,
     run: async (deps: Deps, user) => ({
       ...(await showUser(deps, user)),
-      deletion_requested_at: await deletionRequestedAt(deps, user),
+      deletion_requested_at: (await deletionOf(deps, user))?.requested_at ?? null,
     }),
     masked: ({ deletion_requested_at: _who, ...user }) => forViewer(user),
     beside: factorsBeside,
@@ -134,5 +134,4 @@ const accounts = [
   }),
 ]
 
-/** Operations on people, for operators. */
 export const PEOPLE_ACTIONS = [...accounts, ...ACCESS_ACTIONS, ...DATA_ACTIONS]

@@ -44,7 +44,7 @@ export const pictureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 
   app.get(`${PICTURES}/:key/:file`, { onRequest: limitPages(app, deps.config) }, async (request, reply) => {
     const params = pictureParams.safeParse(request.params)
-    const picture = params.success && (await OWN_PROFILE.picture.find(deps, params.data.key, params.data.file))
+    const picture = params.success && (await OWN_PROFILE.picture.find(deps.db, params.data.key, params.data.file))
     if (!picture) throw noSuchPath()
     return reply.headers(HEADERS).send(picture)
   })
@@ -75,14 +75,10 @@ const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) =>
 
 const field = z.object({ value: z.string() })
 
-interface UploadedForm {
-  /** Undefined if the form has none, or cannot be parsed. */
-  readonly file?: Buffer | 'too large' | undefined
-  /** Whose page the form came from; the field precedes the file. */
-  readonly sentBy?: string | undefined
-}
-
-async function uploaded(request: FastifyRequest): Promise<UploadedForm> {
+/** No file if the form has none, or cannot be parsed. `sentBy`: whose page it came from; the field precedes the file. */
+async function uploaded(
+  request: FastifyRequest,
+): Promise<{ file?: Buffer | 'too large'; sentBy?: string | undefined }> {
   if (!request.isMultipart()) return {}
   let sentBy: string | undefined
   try {

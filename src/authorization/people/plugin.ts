@@ -8,9 +8,6 @@ import { securityRoutes } from './security-routes.ts'
 
 /** One person across all rooms: their own pages, all data about them, its erasure. */
 export const peopleRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  await app.register(appsRoutes, { deps })
-  await app.register(dataRoutes, { deps })
-  await app.register(securityRoutes, { deps })
-  await app.register(profileRoutes, { deps })
-  await app.register(pictureRoutes, { deps })
+  const pages = [appsRoutes, dataRoutes, securityRoutes, profileRoutes, pictureRoutes]
+  for (const routes of pages) await app.register(routes, { deps })
 }

@@ -42,7 +42,7 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   const pages = await accountPages(app, deps)
 
   async function ownProfile(person: SignedIn) {
-    const profile = await OWN_PROFILE.show(deps, person)
+    const profile = await OWN_PROFILE.show(deps.db, person)
     if (!profile) throw invalidRequest(localized('no-user'), { status: 404 })
     return profile
   }

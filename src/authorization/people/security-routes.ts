@@ -53,17 +53,10 @@ const shownSession = ({ id, isThis, createdAt, expiresAt, address, userAgent }: 
   until: expiresAt.toISOString(),
 })
 
-const OUTCOMES: Readonly<Record<SignIn['outcome'], string>> = {
-  succeeded: 'account.sign_ins.succeeded',
-  failed: 'account.sign_ins.failed',
-  locked: 'account.sign_ins.locked',
-  code_asked: 'account.sign_ins.code_asked',
-}
-
 const shownSignIn = ({ at, outcome, address, userAgent }: SignIn, t: Translate) => ({
   at: at.toISOString(),
   tone: outcome === 'succeeded' ? 'good' : outcome === 'code_asked' ? '' : 'bad',
-  outcome: t(OUTCOMES[outcome]),
+  outcome: t(`account.sign_ins.${outcome}`),
   device: deviceInWords(userAgent, t),
   address,
 })

@@ -20,7 +20,6 @@ const appOfPerson = z.object({
 })
 export type AppOfPerson = z.output<typeof appOfPerson>
 
-/** Those of the apps that exist. */
 export const findApps = (db: Db, appKeys: readonly string[]): Promise<AppOfPerson[]> =>
   db.listWithCustomPlan(
     appOfPerson,

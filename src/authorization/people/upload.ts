@@ -26,7 +26,6 @@ async function recordsIn(file: Buffer) {
   return records
 }
 
-/** Import of a file in the console. */
 export const USERS_UPLOAD: Upload<Deps> = {
   hint: 'action.user_import.file',
   bytes: 512 * 1024,

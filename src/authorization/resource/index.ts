@@ -3,7 +3,6 @@ export {
   ACCESSES_OF_PERSON,
   type AccessKind,
   readsByDay,
-  type TotalReads,
   totalsOfUser,
 } from './access-store.ts'
 export { accessFilter, listAccesses } from './accesses.ts'

@@ -21,7 +21,6 @@ import { type AppFields, appFields, type SecretReplacement, secretReplacement } 
 
 const MAX_APPS = 20
 
-/** Origins from which a browser app calls. */
 export const originsOf = ({ redirect_uris }: Pick<AppFields, 'redirect_uris'>): string[] => [
   ...new Set(redirect_uris.map((uri) => new URL(uri).origin)),
 ]
@@ -43,26 +42,10 @@ export const registerApp = operation(
       const acting = { ...inside, actor: asPerson(deps.actor, person) }
       const given = parseInput(createMicroApp.input, microAppOf(fields))
       const { app_key } = await createMicroApp(acting, given, { secret: null, stage: 'development' })
-      const { kind, reasons } = fields
-      await store.insertTeamApp(db, { appKey: app_key, teamId, kind, reasons }, now)
+      await store.insertTeamApp(db, app_key, teamId, fields, now)
       return app_key
     }),
 )
-
-export const appsOfTeam = ({ db }: Deps, teamId: string): Promise<store.AppOfTeam[]> => store.appsOfTeam(db, teamId)
-
-export const appsOfTeams = ({ db }: Deps, teamIds: readonly string[]) => store.appsOfTeams(db, teamIds)
-
-export const appsOfPerson = ({ db }: Deps, person: UserRowKey): Promise<store.OwnApp[]> =>
-  store.appsOfPerson(db, person)
-
-/** The app with the person's role in its team; undefined for non-members, and for text that is not an app_key. */
-export const findAppAccess = (
-  { db }: Deps,
-  person: UserRowKey,
-  appKey: string,
-): Promise<store.AppAccess | undefined> =>
-  /^[A-Za-z0-9_-]{3,64}$/.test(appKey) ? store.findAppAccess(db, person, appKey) : Promise.resolve(undefined)
 
 /**
  * Changes an app in one transaction, with the person as the actor. Throws 404 unless they are a member of its team, and
@@ -76,9 +59,9 @@ export const changeApp = <Done>(
 ): Promise<Done> =>
   deps.db.tx(async (db) => {
     const inside = { ...deps, db, actor: asPerson(deps.actor, person) }
-    const before = await findAppAccess(inside, person, appKey)
+    const before = await store.findAppAccess(db, person, appKey)
     if (!before || !(await lockTeam(db, before.team_id)) || !(await lockMicroApp(db, appKey))) throw notFound()
-    const app = await findAppAccess(inside, person, appKey)
+    const app = await store.findAppAccess(db, person, appKey)
     if (app?.team_id !== before.team_id) throw notFound() // given to another team meanwhile, which is not locked
     if (role === 'owner' && app.role !== 'owner') throw new TeamRefusal('not_owner')
     return work(inside, app)
@@ -104,12 +87,12 @@ export const changeInDevelopment = operation(
 /** Creates the test users of an app in development, or resets their password. Returns it, to be shown once. */
 export const makeTestUsers = (deps: Deps, appKey: string, person: UserRowKey): Promise<{ password: string }> =>
   deps.testUserSlots.run(async () => {
-    const newPassword = await TEST_USERS.newPassword(deps)
+    const { password, passwordHash } = await TEST_USERS.newPassword(deps)
     return changeApp(deps, appKey, { person, role: 'developer' }, async (inside) => {
       await requireDevelopment(inside, appKey)
-      const exist = (await TEST_USERS.list(inside, appKey)).length > 0
-      await (exist ? TEST_USERS.renewPassword : TEST_USERS.make)(inside, appKey, newPassword)
-      return { password: newPassword.password }
+      const exist = (await TEST_USERS.list(inside.db, appKey)).length > 0
+      await (exist ? TEST_USERS.renewPassword : TEST_USERS.make)(inside, appKey, passwordHash)
+      return { password }
     })
   })
 
@@ -117,10 +100,7 @@ export const makeTestUsers = (deps: Deps, appKey: string, person: UserRowKey): P
 const newestSecret = (secrets: readonly { readonly created_at: Date }[]): string =>
   secrets[0]?.created_at.toISOString() ?? ''
 
-/**
- * Returns a new secret, to be shown once. `replaces` is the newest secret that the owner saw, so a form sent twice
- * makes only one. The old secret stays valid for `overlap_s` seconds.
- */
+/** To be shown once. `replaces` is the newest one that the owner saw, so a form sent twice makes only one. */
 const rotateAppSecret = operation(
   secretReplacement,
   (deps: Deps, appKey: string, { replaces, overlap_s }: SecretReplacement, person: UserRowKey) =>

@@ -2,18 +2,16 @@ import { z } from 'zod'
 import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
-import type { MAIL_STATES } from '../../platform/lib/member.ts'
+import type { MailState } from '../../platform/lib/member.ts'
 import { type Invitation, invitation } from './wire.ts'
 
 export const INVITATION_RETENTION: readonly Retention[] = [
   { table: 'team_invitation', key: ['invitation_id'], column: 'expires_at', keptS: () => 7 * DAY_S },
 ]
 
-interface Link {
+interface Link extends Pick<Invitation, 'expires_at' | 'invited_by'> {
   readonly link_id: string
   readonly link_hash: Buffer
-  readonly expires_at: Date
-  readonly invited_by: string | null
 }
 
 interface NewInvitation extends Pick<Invitation, 'invitation_id' | 'mail' | 'role'>, Link {
@@ -74,9 +72,8 @@ const opened = z.object({
   role: invitation.shape.role,
   invited_by: invitation.shape.invited_by,
 })
-export type OpenedInvitation = z.output<typeof opened>
 
-export const findByLink = (db: Db, linkHash: Buffer): Promise<OpenedInvitation | undefined> =>
+export const findByLink = (db: Db, linkHash: Buffer) =>
   db.maybe(
     opened,
     sql`select i.invitation_id, i.team_id, t.name as team_name, i.role, i.invited_by
@@ -91,7 +88,7 @@ const unsent = opened.pick({ team_id: true, invited_by: true }).extend({
 })
 
 /** Undefined if the mail has been sent, or the link can no longer be used. */
-export const findUnsent = (db: Db, linkId: string, now: Date): Promise<z.output<typeof unsent> | undefined> =>
+export const findUnsent = (db: Db, linkId: string, now: Date) =>
   db.maybe(
     unsent,
     sql`select i.team_id, i.invited_by, i.link_hash, i.mail, t.name as team_name, i.expires_at
@@ -99,5 +96,6 @@ export const findUnsent = (db: Db, linkId: string, now: Date): Promise<z.output<
         where i.link_id = ${linkId} and i.mail_state <> 'sent' and i.expires_at > ${now}`,
   )
 
-export const setMailState = (db: Db, linkId: string, state: (typeof MAIL_STATES)[number], error: string | null) =>
+/** `error` is for the team's owners. */
+export const setTeamMailState = (db: Db, linkId: string, state: MailState, error: string | null = null) =>
   db.exec(sql`update team_invitation set mail_state = ${state}, mail_error = ${error} where link_id = ${linkId}`)

@@ -25,15 +25,14 @@ import * as store from './store.ts'
 import { becomeDeveloper, changeTeam, invitationCounts, MAX_TEAMS } from './team.ts'
 import type { Invitation } from './wire.ts'
 
-function newLink({ keys, clock }: Deps, invited_by: string | null) {
-  const link_id = randomUUID()
+/** A new link, whose mail is queued in the caller's transaction. */
+async function newLink({ db, keys, clock }: Deps, invited_by: string | null) {
+  const linkId = randomUUID()
   const until = wholeSecondsAfter(clock.now(), INVITATION_LIFETIME_S)
-  const { hash, expiresAt } = linkToken(keys, 'team', { linkId: link_id, expiresAt: until })
-  return { link_id, link_hash: hash, expires_at: expiresAt, invited_by }
+  const { hash, expiresAt } = linkToken(keys, 'team', { linkId, expiresAt: until })
+  await enqueue(db, 'send-team-mail', { linkId }, { key: `team-mail:${linkId}`, maxAttempts: LINK_MAIL_ATTEMPTS })
+  return { link_id: linkId, link_hash: hash, expires_at: expiresAt, invited_by }
 }
-
-const mailLink = (db: Db, linkId: string): Promise<number> =>
-  enqueue(db, 'send-team-mail', { linkId }, { key: `team-mail:${linkId}`, maxAttempts: LINK_MAIL_ATTEMPTS })
 
 /** Throws TeamRefusal. The caller has locked the team. */
 async function refuseIfFull({ db, clock }: Deps, teamId: string): Promise<void> {
@@ -42,23 +41,14 @@ async function refuseIfFull({ db, clock }: Deps, teamId: string): Promise<void> 
   if (open >= MAX_INVITATIONS) throw new TeamRefusal('invitations')
 }
 
-/**
- * Returns the invitation's id. `by`: the owner who invites, if it is no operator. The caller has locked the team, or just
- * created it, in its transaction.
- */
-export async function sendInvitation(
-  deps: Deps,
-  teamId: string,
-  { mail, role }: NewMember,
-  by: string | null,
-): Promise<string> {
-  const { db, clock } = deps
+/** `by`: the owner who invites, if it is no operator. In the caller's transaction, which has locked the team. */
+export async function sendInvitation(deps: Deps, teamId: string, { mail, role }: NewMember, by: string | null) {
   await refuseIfFull(deps, teamId)
-  const [invitation_id, link] = [randomUUID(), newLink(deps, by)]
-  const invited = { invitation_id, mail, mail_key: mailKeyOf(mail), role, ...link }
-  if ((await invitations.insertInvitation(db, teamId, invited, clock.now())) === 0) throw new TeamRefusal('taken')
+  const invitation_id = randomUUID()
+  const invited = { invitation_id, mail, mail_key: mailKeyOf(mail), role, ...(await newLink(deps, by)) }
+  const now = deps.clock.now()
+  if ((await invitations.insertInvitation(deps.db, teamId, invited, now)) === 0) throw new TeamRefusal('taken')
   if (!(await mayInvite(deps, `team ${teamId}`, mail))) throw new TeamRefusal('mails')
-  await mailLink(db, link.link_id)
   return invitation_id
 }
 
@@ -78,28 +68,17 @@ async function invitationOf(db: Db, teamId: string, invitationId: string): Promi
 }
 
 /** Sends the invitation again with a new link; the old link stops working. Without `person`, an operator does. */
-export const inviteAgain = (
-  deps: Deps,
-  teamId: string,
-  invitationId: string,
-  person: UserRowKey | undefined,
-): Promise<void> =>
+export const inviteAgain = (deps: Deps, teamId: string, invitationId: string, person: UserRowKey | undefined) =>
   changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, deps: inside, now, self, record }) => {
     const found = await invitationOf(db, teamId, invitationId)
     if (found.expires_at <= now) await refuseIfFull(inside, teamId) // expired ones are not counted
     if (!(await mayInvite(inside, `team ${teamId}`, found.mail))) throw new TeamRefusal('mails')
-    const link = newLink(inside, self?.member_id ?? null)
+    const link = await newLink(inside, self?.member_id ?? null)
     await invitations.replaceLink(db, found.invitation_id, link, now)
-    await mailLink(db, link.link_id)
     await record('team_member_invited', { invitation_id: found.invitation_id, role: found.role, again: true })
   })
 
-export const withdrawInvitation = (
-  deps: Deps,
-  teamId: string,
-  invitationId: string,
-  person: UserRowKey,
-): Promise<void> =>
+export const withdrawInvitation = (deps: Deps, teamId: string, invitationId: string, person: UserRowKey) =>
   changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
     const found = await invitationOf(db, teamId, invitationId)
     await invitations.deleteInvitation(db, found.invitation_id)
@@ -107,7 +86,7 @@ export const withdrawInvitation = (
   })
 
 /** Looks up the invitation of a link. Throws TeamRefusal; forged and expired tokens cost no statement. */
-export async function openInvitation({ db, clock, keys }: Deps, token: string): Promise<invitations.OpenedInvitation> {
+export async function openInvitation({ db, clock, keys }: Deps, token: string) {
   const parsed = parseToken(keys, prefixOfLink('team'), token)
   if (!parsed) throw new TeamRefusal('link_invalid')
   if (parsed.expiresAt <= clock.now()) throw new TeamRefusal('link_expired')
@@ -142,11 +121,3 @@ export async function findTeamMail({ db, clock, keys }: Deps, linkId: string) {
   const token = sentToken(keys, 'team', { linkId, expiresAt }, link_hash)
   return token === undefined ? undefined : { mail, team, expiresAt, token }
 }
-
-/** `problem` is for the team's owners. */
-export const markTeamMail = (
-  { db }: { db: Db },
-  linkId: string,
-  state: Invitation['mail_state'],
-  problem: string | null = null,
-): Promise<number> => invitations.setMailState(db, linkId, state, problem)

@@ -25,17 +25,9 @@ async function memberOf(db: Db, teamId: string, memberId: string) {
   return found
 }
 
-const chosenRole = z.object({ role: memberRole })
-
 export const setMemberRole = operation(
-  chosenRole,
-  (
-    deps: Deps,
-    teamId: string,
-    { role }: { readonly role: MemberRole },
-    memberId: string,
-    person: UserRowKey,
-  ): Promise<void> =>
+  z.object({ role: memberRole }),
+  (deps: Deps, teamId: string, { role }: { readonly role: MemberRole }, memberId: string, person: UserRowKey) =>
     changeTeam(deps, teamId, { person, role: 'owner' }, async ({ db, record }) => {
       const found = await memberOf(db, teamId, memberId)
       if (found.role === role) return
@@ -77,10 +69,7 @@ export async function handOverTeams(deps: Deps, person: UserRowKey): Promise<voi
       others.find(({ is_active }) => is_active) ?? others.find((other) => other.role === 'owner') ?? others[0]
     if (!heir || heir.role === 'owner' || others.some(isActiveOwner)) continue
     await store.setRole(db, heir.member_id, 'owner')
-    await recordTeamEvent(deps, 'team_role_set', team_id, {
-      member_id: heir.member_id,
-      role: 'owner',
-      reason: 'the last owner was erased',
-    })
+    const detail = { member_id: heir.member_id, role: 'owner', reason: 'the last owner was erased' }
+    await recordTeamEvent(deps, 'team_role_set', team_id, detail)
   }
 }

@@ -10,11 +10,10 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
 import { lockMicroApp, oneApp, showMicroApp, updateMicroApp } from '../registry/index.ts'
-import { appsOfTeam } from './app.ts'
+import { appsOfTeam, withdrawOpen } from './app-store.ts'
 import { notFound } from './errors.ts'
 import { inviteAgain, sendInvitation } from './invite.ts'
 import { approveRequest, listRequests, oneRequest, refuseRequest, returnRequest, showRequest } from './request.ts'
-import { withdrawOpen } from './request-store.ts'
 import * as store from './store.ts'
 import { makeTeam, peopleOfTeam } from './team.ts'
 import { newTeam, newTeamOf, oneInvitation, oneTeam, type TeamFilter, teamFilter } from './wire.ts'
@@ -32,7 +31,7 @@ const listTeams = ({ db, clock }: Deps, filter: TeamFilter) =>
 async function showTeam(deps: Deps, { team_id }: z.output<typeof oneTeam>) {
   const team = await store.findTeam(deps.db, team_id)
   if (!team) throw notFound()
-  return { ...team, ...(await peopleOfTeam(deps, team_id)), apps: await appsOfTeam(deps, team_id) }
+  return { ...team, ...(await peopleOfTeam(deps.db, team_id)), apps: await appsOfTeam(deps.db, team_id) }
 }
 type TeamShown = Awaited<ReturnType<typeof showTeam>>
 
@@ -44,10 +43,7 @@ const createTeam = (deps: Deps, { name, mail }: z.output<typeof newTeamOf>): Pro
     return { team_id }
   })
 
-/**
- * Moves the app to this team. What its former team asked for is withdrawn, and its webhook ends: that team would go on
- * reading whose access has ended. Nothing changes if the team has the app already.
- */
+/** The former team's requests and webhook end: it would go on reading whose access has ended. */
 const giveApp = (
   deps: Deps,
   { app_key, team_id: named }: z.output<typeof givenApp>,
@@ -61,7 +57,7 @@ const giveApp = (
     const given = await showMicroApp(inside, app_key)
     const webhook_removed = given.webhook_url !== null && former !== undefined
     if (webhook_removed) await updateMicroApp(inside, app_key, { webhook_url: null })
-    await store.giveApp(db, { appKey: app_key, teamId: team_id, kind: kindOf(given) }, deps.clock.now())
+    await store.giveApp(db, app_key, team_id, kindOf(given), deps.clock.now())
     await withdrawOpen(db, app_key, deps.clock.now())
     await recordAudit(inside, { event: 'app_given', appKey: app_key, detail: { team_id } })
     return { app_key, team_id, webhook_removed }
@@ -71,7 +67,6 @@ const giveApp = (
 const kindOf = ({ token_auth_methods, cors_origins }: Awaited<ReturnType<typeof showMicroApp>>) =>
   !token_auth_methods.includes('none') ? 'server' : cors_origins.length > 0 ? 'page' : 'native'
 
-/** Resolves the team, and locks it. */
 async function teamOf(db: Db, given: string): Promise<string> {
   const [team_id, another] = isUuid(given) ? [given] : await store.teamsNamed(db, given)
   if (another) throw new InvalidInput([{ field: 'team_id', problem: localized('several-teams') }])
@@ -81,7 +76,6 @@ async function teamOf(db: Db, given: string): Promise<string> {
 
 type Change = OutputOf<typeof showRequest>['changes'][number]
 
-/** The team that has the app; null if only operators do. */
 const teamOfApp = async ({ db }: Deps, { app_key }: z.output<typeof oneApp>) =>
   (await store.teamOfApp(db, app_key)) ?? { team: null, team_id: null }
 

@@ -16,9 +16,8 @@ import { ACCOUNT_MESSAGES } from '../account/index.ts'
 import { tellApp } from '../app-events/index.ts'
 import { lockMicroApp, putLive, showMicroApp, updateMicroApp } from '../registry/index.ts'
 import { changeApp, originsOf } from './app.ts'
-import * as apps from './app-store.ts'
+import * as store from './app-store.ts'
 import { notFound, TeamRefusal } from './errors.ts'
-import * as store from './request-store.ts'
 import { ownersOf } from './store.ts'
 import { type AppFields, appFields, keptTeamFields, remark, requestFilter } from './wire.ts'
 
@@ -30,22 +29,20 @@ const MAX_PER_DAY = 20
 /** Validates the fields first: operators may have set values that a team could not request. */
 async function makeRequest(
   deps: Deps,
-  { team_id, app_key: appKey }: apps.AppAccess,
-  { kind, basedOn }: Pick<store.NewRequest, 'kind' | 'basedOn'>,
+  { team_id, app_key }: store.AppAccess,
+  { kind, based_on }: Pick<store.AppRequest, 'kind' | 'based_on'>,
   given: AppFields,
-): Promise<void> {
-  const { db, clock } = deps
+) {
   const asked = parseInput(appFields, given)
-  const requestId = randomUUID()
-  if ((await store.insertRequest(db, { requestId, appKey, kind, basedOn }, asked, clock.now())) === 0) {
-    throw new TeamRefusal('asked')
-  }
+  const request_id = randomUUID()
+  const request = { request_id, app_key, kind, based_on, asked }
+  if ((await store.insertRequest(deps.db, request, deps.clock.now())) === 0) throw new TeamRefusal('asked')
   if (await countWithin(deps, DAY_S, [{ kind: 'app-request', name: team_id, most: MAX_PER_DAY }])) {
     throw new TeamRefusal('requests')
   }
   // In the transaction: exactly one mail, and none if the request is rolled back.
-  if (deps.config.OPERATORS_MAIL) await enqueue(db, 'send-request-mail', { requestId })
-  await recordAudit(deps, { event: 'app_request_made', appKey, detail: { request_id: requestId, kind } })
+  if (deps.config.OPERATORS_MAIL) await enqueue(deps.db, 'send-request-mail', { requestId: request_id })
+  await recordAudit(deps, { event: 'app_request_made', appKey: app_key, detail: { request_id, kind } })
 }
 
 /** Whether the app is reachable from other machines. */
@@ -60,10 +57,9 @@ const requestApproval = (deps: Deps, appKey: string, person: UserRowKey): Promis
     if (app.stage !== 'development') throw new TeamRefusal('live')
     const asked = { ...keptTeamFields.parse(app), kind: access.kind, reasons: access.reasons }
     if (!reachesPeople(asked)) throw new TeamRefusal('loopback_only')
-    await makeRequest(inside, access, { kind: 'live', basedOn: app.updated_at }, asked)
+    await makeRequest(inside, access, { kind: 'live', based_on: app.updated_at }, asked)
   })
 
-/** Each field that would change. */
 const changesOf = (asked: object, inForce: Readonly<Record<string, unknown>>) =>
   Object.entries(asked)
     .filter(([field, to]) => JSON.stringify(to) !== JSON.stringify(inForce[field]))
@@ -81,7 +77,7 @@ const requestChange = operation(
       const { kind: _, reasons, ...fields } = asked
       const isUnchanged = SCOPES.every((scope) => reasons[scope] === access.reasons[scope])
       if (isUnchanged && changesOf(fields, app).length === 0) throw new TeamRefusal('unchanged')
-      await makeRequest(inside, access, { kind: 'change', basedOn: app.updated_at }, asked)
+      await makeRequest(inside, access, { kind: 'change', based_on: app.updated_at }, asked)
     }),
 )
 
@@ -89,11 +85,9 @@ const withdrawRequest = (deps: Deps, appKey: string, person: UserRowKey): Promis
   changeApp(deps, appKey, { person, role: 'owner' }, async (inside) => {
     const found = await store.latestRequest(inside.db, appKey)
     if (found?.state !== 'open') throw new TeamRefusal('decided')
-    await store.closeRequest(inside.db, found.request_id, 'withdrawn', null, inside.clock.now())
+    await store.closeRequest(inside.db, found.request_id, { state: 'withdrawn', remark: null }, inside.clock.now())
     await recordAudit(inside, { event: 'app_request_withdrawn', appKey, detail: { request_id: found.request_id } })
   })
-
-const latestRequest = ({ db }: Deps, appKey: string) => store.latestRequest(db, appKey)
 
 /** What the mail to operators says; undefined once the request is decided or withdrawn. */
 async function openRequest({ db }: Deps, requestId: string) {
@@ -103,7 +97,7 @@ async function openRequest({ db }: Deps, requestId: string) {
 
 export const APP_REQUESTS = {
   open: openRequest,
-  latest: latestRequest,
+  latest: store.latestRequest,
   ask: requestApproval,
   change: requestChange,
   withdraw: withdrawRequest,
@@ -133,16 +127,15 @@ export async function showRequest(deps: Deps, { request_id }: OneRequest) {
 async function decide(
   deps: Deps,
   requestId: string,
-  decision: { readonly state: 'approved' | 'refused' | 'returned'; readonly remark: string | null },
+  { state, remark }: { readonly state: 'approved' | 'refused' | 'returned'; readonly remark: string | null },
   work: (inside: Deps, request: store.AppRequest) => Promise<unknown>,
-): Promise<{ request_id: string; app_key: string; state: string }> {
+) {
   return inTransaction(deps, async (inside, db) => {
     const before = await store.findRequest(db, requestId)
     if (!before) throw noSuchRequest()
     await lockMicroApp(db, before.app_key) // first, in the same order as changes by teams
     const found = (await store.findRequest(db, requestId)) ?? before
-    const { state, remark } = decision
-    if (!(await store.closeRequest(db, found.request_id, state, remark, deps.clock.now()))) {
+    if (!(await store.closeRequest(db, found.request_id, { state, remark }, deps.clock.now()))) {
       throw new TeamRefusal('decided')
     }
     await work(inside, found)
@@ -166,22 +159,19 @@ export const approveRequest = (deps: Deps, { request_id }: OneRequest) =>
       if (kind === 'change' && updated_at > (based_on ?? asked_at)) throw new TeamRefusal('changed_since')
     }
     await putLive(inside, app_key, changes, { requestId: request_id, admit })
-    await apps.setReasons(inside.db, app_key, reasons)
+    await store.setReasons(inside.db, app_key, reasons)
     await tellApp(inside, { appKey: app_key, type: 'app.approved', detail: { request_id, kind } })
   })
 
-const withRemark = oneRequest.extend({ remark })
-type WithRemark = z.output<typeof withRemark>
-
-const closing =
-  (state: 'refused' | 'returned') =>
-  (deps: Deps, { request_id, remark }: WithRemark) =>
+const closing = (state: 'refused' | 'returned') =>
+  operation(oneRequest.extend({ remark }), (deps: Deps, { request_id, remark }) =>
     decide(deps, request_id, { state, remark }, (inside, { app_key }) =>
       recordAudit(inside, { event: `app_request_${state}`, appKey: app_key, detail: { request_id, remark } }),
-    )
+    ),
+  )
 
 /** The team reads the reason. */
-export const refuseRequest = operation(withRemark, closing('refused'))
+export const refuseRequest = closing('refused')
 
 /** With a question to the team, which may request again. */
-export const returnRequest = operation(withRemark, closing('returned'))
+export const returnRequest = closing('returned')

@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
-import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
+import { beginsWith, cursorOf, pageOf, withCursor } from '../../platform/db/page.ts'
+import { ofPerson, type PersonalRows, type UserRowKey, userRowKey } from '../../platform/db/personal-rows.ts'
 import type { Retention } from '../../platform/db/retention.ts'
 import { keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
+import { isUuid } from '../../platform/lib/uuid.ts'
 import { userByKey } from '../account/index.ts'
+import { REQUEST_RETENTION } from './app-store.ts'
 import { INVITATION_RETENTION } from './invitation-store.ts'
-import { REQUEST_RETENTION } from './request-store.ts'
 import { type APP_KINDS, type Membership, membership, type TeamFilter, type TeamMember, teamMember } from './wire.ts'
 
 /** Rows about a person as a developer. Teams and their apps stay. */
@@ -24,6 +25,7 @@ export const insertDeveloper = (db: Db, key: UserRowKey, now: Date): Promise<num
         on conflict do nothing`,
   )
 
+/** Whether this person has accepted the developer terms. */
 export const isDeveloper = (db: Db, person: UserRowKey): Promise<boolean> =>
   db.value(z.boolean(), sql`select exists (select 1 from developer where ${ofPerson(person)}) as found`)
 
@@ -44,14 +46,13 @@ export const lockTeamsOf = (db: Db, person: UserRowKey): Promise<number> =>
         order by team_id for update`,
   )
 
-interface NewMember {
-  readonly teamId: string
-  readonly memberId: string
-  readonly role: MemberRole
-}
-
 /** 0 if they are a member already. The person is locked. */
-export const insertMember = (db: Db, key: UserRowKey, { teamId, memberId, role }: NewMember, now: Date) =>
+export const insertMember = (
+  db: Db,
+  key: UserRowKey,
+  { teamId, memberId, role }: { teamId: string; memberId: string; role: MemberRole },
+  now: Date,
+) =>
   db.exec(
     sql`insert into team_member (routing_key, cid, user_id, team_id, member_id, role, joined_at)
         values (${key.routingKey}, ${key.cid}, ${key.userId}, ${teamId}, ${memberId}, ${role}, ${now})
@@ -67,14 +68,15 @@ export const teamsOfPerson = (db: Db, person: UserRowKey): Promise<Membership[]>
         order by lower(t.name), t.team_id`,
   )
 
-/** Undefined for non-members. */
-export const findMembership = (db: Db, person: UserRowKey, teamId: string): Promise<Membership | undefined> =>
-  db.maybe(
-    membership,
-    sql`select t.team_id, t.name, m.role, m.member_id from team_member m join team t using (team_id)
-        where ${ofPerson(person, 'm')}
-          and m.team_id = ${teamId}`,
-  )
+/** The team with the person's role in it; undefined for non-members, and for text that is not an id. */
+export const findMembership = async (db: Db, person: UserRowKey, teamId: string): Promise<Membership | undefined> =>
+  isUuid(teamId)
+    ? db.maybe(
+        membership,
+        sql`select t.team_id, t.name, m.role, m.member_id from team_member m join team t using (team_id)
+            where ${ofPerson(person, 'm')} and m.team_id = ${teamId}`,
+      )
+    : undefined
 
 const keyedMember = teamMember
   .omit({ name: true, is_active: true })
@@ -106,11 +108,9 @@ export async function listMembers(db: Db, teamId: string): Promise<TeamMember[]>
   })
 }
 
-const foundMember = teamMember.pick({ member_id: true, role: true })
-
 export const findMember = (db: Db, teamId: string, memberId: string) =>
   db.maybe(
-    foundMember,
+    teamMember.pick({ member_id: true, role: true }),
     sql`select member_id, role from team_member where team_id = ${teamId} and member_id = ${memberId}`,
   )
 
@@ -123,12 +123,10 @@ export const setRole = (db: Db, memberId: string, role: MemberRole): Promise<num
 export const deleteMember = (db: Db, memberId: string): Promise<number> =>
   db.exec(sql`delete from team_member where member_id = ${memberId}`)
 
-const owner = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
-
 /** Owners of the team that has the app, always in the same order: notifying them locks a row each. */
 export const ownersOf = (db: Db, appKey: string): Promise<UserRowKey[]> =>
   db.many(
-    owner,
+    userRowKey,
     sql`select m.routing_key as "routingKey", m.cid, m.user_id as "userId"
         from team_app a join team_member m using (team_id) where a.app_key = ${appKey} and m.role = 'owner'
         order by m.routing_key, m.cid, m.user_id`,
@@ -142,7 +140,7 @@ export const TEAM_RETENTION: readonly Retention[] = [...INVITATION_RETENTION, ..
 
 const team = z.object({ team_id: z.string(), name: z.string(), created_at: z.date() })
 
-export const findTeam = (db: Db, teamId: string): Promise<z.output<typeof team> | undefined> =>
+export const findTeam = (db: Db, teamId: string) =>
   db.maybe(team, sql`select team_id, name, created_at from team where team_id = ${teamId}`)
 
 const listedTeam = team.extend({
@@ -151,10 +149,9 @@ const listedTeam = team.extend({
   invitations: z.number(),
   apps: z.number(),
 })
-export type ListedTeam = z.output<typeof listedTeam>
 
 /** Oldest first. */
-export async function listTeams(db: Db, now: Date, { limit, after, name }: TeamFilter): Promise<Page<ListedTeam>> {
+export async function listTeams(db: Db, now: Date, { limit, after, name }: TeamFilter) {
   const [createdAt, teamId] = after ?? []
   const rows = await db.listWithCustomPlan(
     withCursor(listedTeam),
@@ -186,24 +183,15 @@ export const teamsToOffer = (db: Db, most: number): Promise<string[]> =>
 export const teamsNamed = (db: Db, name: string): Promise<string[]> =>
   db.values(z.string(), sql`select team_id from team where lower(name) = lower(${name}) order by team_id limit 2`)
 
-interface GivenApp {
-  readonly appKey: string
-  readonly teamId: string
-  /** Where it runs, if it has had no team. */
-  readonly kind: (typeof APP_KINDS)[number]
-}
-
-/** An app belongs to at most one team. */
-export const giveApp = (db: Db, { appKey, teamId, kind }: GivenApp, now: Date): Promise<number> =>
+/** An app belongs to at most one team. `kind`: where it runs, if it has had none. */
+export const giveApp = (db: Db, appKey: string, teamId: string, kind: (typeof APP_KINDS)[number], now: Date) =>
   db.exec(
     sql`insert into team_app (app_key, team_id, kind, given_at) values (${appKey}, ${teamId}, ${kind}, ${now})
         on conflict (app_key) do update set team_id = excluded.team_id, given_at = excluded.given_at`,
   )
 
-const teamOfAnApp = z.object({ team: z.string(), team_id: z.string() })
-
-export const teamOfApp = (db: Db, appKey: string): Promise<z.output<typeof teamOfAnApp> | undefined> =>
+export const teamOfApp = (db: Db, appKey: string) =>
   db.maybe(
-    teamOfAnApp,
+    z.object({ team: z.string(), team_id: z.string() }),
     sql`select t.name as team, team_id from team_app a join team t using (team_id) where a.app_key = ${appKey}`,
   )

@@ -6,7 +6,6 @@ import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
-import { isUuid } from '../../platform/lib/uuid.ts'
 import { lockUser, type SignedIn } from '../account/index.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import { listInvitations } from './invitation-store.ts'
@@ -21,11 +20,7 @@ export const recordTeamEvent = (
   event: `team_${string}`,
   teamId: string,
   { by, ...detail }: { readonly by?: UserRowKey | undefined; readonly [name: string]: unknown },
-): Promise<unknown> =>
-  recordAudit(by ? { ...deps, actor: asPerson(deps.actor, by) } : deps, { event, target: `team:${teamId}`, detail })
-
-/** Whether this person has accepted the developer terms. */
-export const isDeveloper = ({ db }: Deps, person: UserRowKey): Promise<boolean> => store.isDeveloper(db, person)
+) => recordAudit(by ? { ...deps, actor: asPerson(deps.actor, by) } : deps, { event, target: `team:${teamId}`, detail })
 
 /** Long names are truncated, never inside a character. */
 const teamNameOf = ({ name }: SignedIn): string => newTeam.shape.name.safeParse(cutTo(name, 60)).data ?? 'Team'
@@ -40,11 +35,7 @@ export async function acceptTerms(deps: Deps, person: SignedIn): Promise<void> {
 }
 
 /** Idempotent. Runs `work` in the same transaction. */
-export const becomeDeveloper = <Done>(
-  deps: Deps,
-  person: SignedIn,
-  work: (inside: Deps) => Promise<Done>,
-): Promise<Done> =>
+export const becomeDeveloper = <Done>(deps: Deps, person: SignedIn, work: (inside: Deps) => Promise<Done>) =>
   inTransaction(deps, async (inside, db) => {
     if (person.testOf !== null) throw new TeamRefusal('test_user')
     if (!(await lockUser(db, person))) throw notFound()
@@ -76,15 +67,6 @@ export const createTeam = operation(
     }),
 )
 
-export const teamsOf = ({ db }: Deps, person: UserRowKey): Promise<Membership[]> => store.teamsOfPerson(db, person)
-
-/** The team with the person's role in it; undefined for non-members, and for text that is not an id. */
-export const findMembership = async (
-  { db }: Deps,
-  person: UserRowKey,
-  teamId: string,
-): Promise<Membership | undefined> => (isUuid(teamId) ? store.findMembership(db, person, teamId) : undefined)
-
 /** An invitation counts only while who sent it might send it. */
 const countsAmong = (members: readonly TeamMember[], { invited_by }: Pick<Invitation, 'invited_by'>): boolean =>
   invited_by === null ||
@@ -95,10 +77,7 @@ export const invitationCounts = async (
   invited: Pick<Invitation, 'invited_by'> & { readonly team_id: string },
 ): Promise<boolean> => countsAmong(await store.listMembers(db, invited.team_id), invited)
 
-export const peopleOfTeam = async (
-  { db }: Deps,
-  teamId: string,
-): Promise<{ members: TeamMember[]; invitations: (Invitation & { readonly counts: boolean })[] }> => {
+export async function peopleOfTeam(db: Db, teamId: string) {
   const members = await store.listMembers(db, teamId)
   const invitations = await listInvitations(db, teamId)
   return { members, invitations: invitations.map((one) => ({ ...one, counts: countsAmong(members, one) })) }
@@ -113,10 +92,7 @@ interface TeamChange {
   readonly record: (event: `team_${string}`, detail: object) => Promise<unknown>
 }
 
-/**
- * Changes a team in one transaction, with the team locked. Throws 404 unless `person` is a member, and TeamRefusal if
- * they need to be an owner; without `person` neither is checked.
- */
+/** Locks the team. Throws 404 unless `person` is a member, TeamRefusal if not an owner; without it neither is checked. */
 export const changeTeam = <Done>(
   deps: Deps,
   teamId: string,

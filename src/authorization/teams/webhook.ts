@@ -11,23 +11,16 @@ import {
   updateMicroApp,
 } from '../registry/index.ts'
 import { changeApp } from './app.ts'
+import { rebaseRequest } from './app-store.ts'
 import { TeamRefusal } from './errors.ts'
-import { rebaseRequest } from './request-store.ts'
 import { type SecretReplacement, secretReplacement } from './wire.ts'
 
 /** The webhook of an app. People never see it, so changing it needs no approval even in live apps. */
 
-const webhook = z.strictObject({ webhook_url: MICRO_APP_FIELDS.webhook_url.changed })
-
 /** Sets, changes or (null) removes the address; returns the secret of a new one, to be shown once. */
 const setWebhook = operation(
-  webhook,
-  (
-    deps: OutboundDeps,
-    appKey: string,
-    { webhook_url }: z.output<typeof webhook>,
-    person: UserRowKey,
-  ): Promise<string | undefined> => {
+  z.strictObject({ webhook_url: MICRO_APP_FIELDS.webhook_url.changed }),
+  (deps: OutboundDeps, appKey: string, { webhook_url }: { webhook_url: string | null }, person: UserRowKey) => {
     if (webhook_url !== null) checkWebhookUrl(deps, webhook_url)
     return changeApp(deps, appKey, { person, role: 'owner' }, async (inside) => {
       const before = await showMicroApp(inside, appKey)
@@ -39,18 +32,10 @@ const setWebhook = operation(
   },
 )
 
-/**
- * Returns a new secret, to be shown once; the old one also signs for a while. `replaces` is the newest secret that the
- * owner saw, so a form sent twice makes only one.
- */
+/** To be shown once; the old one also signs for a while. `replaces`: as in rotateAppSecret. */
 const rotateSecret = operation(
   secretReplacement,
-  async (
-    deps: OutboundDeps,
-    appKey: string,
-    { replaces, overlap_s }: SecretReplacement,
-    person: UserRowKey,
-  ): Promise<string> =>
+  (deps: OutboundDeps, appKey: string, { replaces, overlap_s }: SecretReplacement, person: UserRowKey) =>
     changeApp(deps, appKey, { person, role: 'owner' }, async (inside) => {
       if ((await presentWebhookSecrets(inside, appKey)).mark !== replaces) throw new TeamRefusal('changed')
       return (await rotateAppWebhookSecret(inside, appKey, { overlap_s })).webhook_secret

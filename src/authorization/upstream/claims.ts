@@ -5,17 +5,7 @@ import { webUrl } from '../../platform/lib/web/web-url.ts'
 import { UpstreamFailure } from './failures.ts'
 
 /** The person whom the provider's claims name. Claims that are missing or unusable are undefined. */
-export interface UpstreamPerson {
-  readonly cid: number
-  readonly user_id: string
-  readonly preferredUsername: string | undefined
-  readonly profile: {
-    readonly name: string | undefined
-    readonly gender: '1' | '2' | undefined
-    readonly big_avatar_url: string | undefined
-    readonly phone_number: string | undefined
-  }
-}
+export type UpstreamPerson = ReturnType<typeof personOf>
 
 export type Claims = Readonly<Record<string, unknown>>
 
@@ -59,7 +49,7 @@ function passportOf(own: (name: string) => unknown): string | undefined {
 type Named = Pick<Config, 'UPSTREAM_CID' | 'UPSTREAM_USER_ID'>
 
 /** Throws UpstreamFailure if the claims that identify a person are missing or malformed. */
-export function personOf(claims: Claims, { UPSTREAM_CID = '', UPSTREAM_USER_ID }: Named): UpstreamPerson {
+export function personOf(claims: Claims, { UPSTREAM_CID = '', UPSTREAM_USER_ID }: Named) {
   const own = (name: string): unknown => (Object.hasOwn(claims, name) ? claims[name] : undefined)
   const required = <T>(name: string, value: unknown, parse: (value: unknown) => T | undefined): T => {
     const found = parse(value)
@@ -74,7 +64,7 @@ export function personOf(claims: Claims, { UPSTREAM_CID = '', UPSTREAM_USER_ID }
     preferredUsername: passportOf(own),
     profile: {
       name: read(NAME, own('name')),
-      gender: gender === 'male' ? '1' : gender === 'female' ? '2' : undefined,
+      gender: gender === 'male' ? ('1' as const) : gender === 'female' ? ('2' as const) : undefined,
       big_avatar_url: read(webUrl, own('picture')),
       phone_number: phoneOf(own('phone_number'), own('phone_number_verified')),
     },

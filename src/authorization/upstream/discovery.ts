@@ -1,4 +1,4 @@
-import type { Configuration, CustomFetch } from 'openid-client'
+import type { CustomFetch } from 'openid-client'
 import { UPSTREAM_LIMITS } from '../../platform/config/call-limits.ts'
 import type { Config } from '../../platform/config/index.ts'
 import { ConcurrencyLimit } from '../../platform/lib/concurrency-limit.ts'
@@ -17,10 +17,7 @@ function responseOf({ status, headers, body }: HttpAnswer): Response {
   return new Response(STATUSES_WITHOUT_BODY.includes(status) ? null : new Uint8Array(body), { status, headers: known })
 }
 
-/**
- * Calls to the provider, bounded in time, size and number, without redirects. Operators choose its address, so it may be
- * private.
- */
+/** Bounded in time, size and number, without redirects. Operators choose the address, so it may be private. */
 export function boundedFetch({ calls }: Pick<OutboundDeps, 'calls'>): CustomFetch {
   const guard: OutboundDeps['calls']['guard'] = {
     refuses: () => false,
@@ -39,12 +36,7 @@ export function boundedFetch({ calls }: Pick<OutboundDeps, 'calls'>): CustomFetc
   }
 }
 
-type Library = typeof import('openid-client')
-
-export interface Discovered {
-  readonly library: Library
-  readonly configuration: Configuration
-}
+export type Discovered = Awaited<ReturnType<typeof discover>>
 
 type Credentials = Pick<Config, 'UPSTREAM_CLIENT_ID' | 'UPSTREAM_CLIENT_SECRET'>
 
@@ -53,7 +45,7 @@ export async function discover(
   issuer: URL,
   { UPSTREAM_CLIENT_ID = '', UPSTREAM_CLIENT_SECRET = '' }: Credentials,
   fetch: CustomFetch,
-): Promise<Discovered> {
+) {
   const library = await import('openid-client') // loaded with the first sign-in
   const basic = library.ClientSecretBasic(UPSTREAM_CLIENT_SECRET)
   const inBody = library.ClientSecretPost(UPSTREAM_CLIENT_SECRET)

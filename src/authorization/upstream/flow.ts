@@ -29,11 +29,7 @@ export interface Flow {
 type FlowPurpose = 'sign-in' | 'sign-out'
 
 /** The `state` that the browser carries, and the values that only it can derive. */
-export interface FlowProof {
-  readonly state: string
-  readonly nonce: string
-  readonly verifier: string
-}
+export type FlowProof = Readonly<Record<'state' | 'nonce' | 'verifier', string>>
 
 /** The value of a browser's cookie. */
 export const newBrowserMark = (): string => randomBytes(32).toString('base64url')
@@ -63,21 +59,16 @@ export function beginFlow(
   return state.length > LONGEST_STATE ? undefined : proofOf(mark, state)
 }
 
-interface OpenedFlow {
-  readonly flow: Flow
-  readonly proof: FlowProof
-  /** Recorded with the first answer, so that it is used once. */
-  readonly hash: Buffer
-  readonly expiresAt: Date
-}
-
-/** The flow that this browser began; undefined for any other, and for one that is over. */
+/**
+ * The flow that this browser began; undefined for any other, and for one that is over. `hash` is recorded with the first
+ * answer, so that it is used once.
+ */
 export function openFlow(
   { keys, clock }: Pick<Deps, 'keys' | 'clock'>,
   purpose: FlowPurpose,
   mark: string | undefined,
   state: string | undefined,
-): OpenedFlow | undefined {
+) {
   if (!mark || !state) return undefined
   const found = openSealedText(keys, sealedFor(purpose, mark), carried, state)
   if (!found) return undefined

@@ -26,27 +26,15 @@ const claims = z
   })
   .refine(({ sub, sid }) => sub !== undefined || sid !== undefined, 'names neither a person nor a session')
 
-/** What the provider has ended: one of its sessions, or all of a person. Hashes, as stored with our sessions. */
-export interface EndedThere {
-  readonly sub: Buffer | undefined
-  readonly sid: Buffer | undefined
-  /** Recorded until `expiresAt`, so that the token is used once. */
-  readonly hash: Buffer
-  readonly expiresAt: Date
-}
-
-interface Expected {
-  readonly issuer: string
-  readonly audience: string
-  readonly now: Date
-}
+/** What the provider has ended: one of its sessions, or all of a person. */
+export type EndedThere = Awaited<ReturnType<typeof readLogoutToken>>
 
 /** A logout token (OpenID Connect Back-Channel Logout 1.0 §2.6). Throws UpstreamFailure, or what jose throws. */
 export async function readLogoutToken(
   token: string,
   keys: JWTVerifyGetKey,
-  { issuer, audience, now }: Expected,
-): Promise<EndedThere> {
+  { issuer, audience, now }: { readonly issuer: string; readonly audience: string; readonly now: Date },
+) {
   const { payload, protectedHeader } = await verifyJwt(token, keys, {
     ...{ issuer, audience, algorithms: ALGORITHMS, currentDate: now },
     ...{ clockTolerance: SKEW_S, maxTokenAge: LIFE_S, requiredClaims: ['exp'] },
@@ -58,8 +46,10 @@ export async function readLogoutToken(
   }
   const { iat, jti, sub, sid } = read.data
   return {
+    // Hashes, as stored with our sessions.
     sub: sub === undefined ? undefined : sha256(sub),
     sid: sid === undefined ? undefined : sha256(sid),
+    // Recorded until `expiresAt`, so that the token is used once.
     hash: sha256(`logout token\n${issuer}\n${jti}`),
     expiresAt: addSeconds(fromEpochSeconds(Math.floor(iat)), LIFE_S + 2 * SKEW_S),
   }

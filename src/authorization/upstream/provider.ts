@@ -1,58 +1,35 @@
 import type { IDToken, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
 import type { Deps } from '../../platform/deps.ts'
-import { addSeconds, epochSeconds, fromEpochSeconds, isWithin } from '../../platform/lib/clock.ts'
+import { addSeconds, epochSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
-import { acrAndAmr, personOf, type UpstreamPerson } from './claims.ts'
+import { acrAndAmr, personOf } from './claims.ts'
 import { boundedFetch, type Discovered, discover } from './discovery.ts'
-import { UpstreamFailure } from './failures.ts'
+import { failureOf, isUnknownKey, UpstreamFailure } from './failures.ts'
 import type { Flow, FlowProof } from './flow.ts'
 import { ProviderKeys } from './keys.ts'
-import { failureOf, isUnknownKey } from './library-errors.ts'
 import { type EndedThere, readLogoutToken } from './logout-token.ts'
+import { Published } from './published.ts'
 
 /** Where the provider sends the browser back to; registered there word for word. */
 export const CALLBACK = '/sign-in/callback'
 export const SIGNED_OUT = '/sign-out/callback'
 
-/** How long the provider's metadata is used before it is fetched again, and at most while it does not answer, seconds. */
-const FRESH_S = 3_600
-const STALE_S = 86_400
-/** The least time between fetches of the metadata after a failure, seconds. */
-const FAILED_S = 5
 /** Tolerated difference between its clock and ours, seconds. */
 const SKEW_S = 60
 
 type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers
 
-interface Known extends Discovered {
-  readonly readAt: Date
-}
+/** Parameters of OIDC Core §3.1.2.1. */
+type SignInParameters = Readonly<
+  Record<'prompt' | 'max_age' | 'acr_values' | 'login_hint' | 'ui_locales', string | undefined>
+>
 
-/** Optional parameters of OIDC Core §3.1.2.1. */
-export interface SignInOptions {
-  readonly prompt?: string | undefined
-  readonly maxAge?: number | undefined
-  readonly acrValues?: string | undefined
-  readonly loginHint?: string | undefined
-  readonly locale: string
-}
-
+/** A later id_token_hint; empty if it is too long for a URL. */
 const LONGEST_HINT = 4_096
 const hintOf = (idToken = ''): string => (idToken.length > LONGEST_HINT ? '' : idToken)
 
-/** A person whom the provider has authenticated. */
-export interface Proven {
-  readonly person: UpstreamPerson
-  /** Null if the provider does not say. */
-  readonly authenticatedAt: Date | null
-  readonly acr: string | null
-  readonly amr: readonly string[]
-  /** The provider's ids of the person and, if it has one, of its session. */
-  readonly sub: string
-  readonly sid: string | undefined
-  /** A later id_token_hint; empty if it is too long for a URL. */
-  readonly idToken: string
-}
+/** A person whom the provider has authenticated; null: it does not say. */
+export type Proven = Awaited<ReturnType<Provider['prove']>>
 
 /** The OpenID provider at which people sign in (UPSTREAM_ISSUER). */
 export class Provider {
@@ -63,9 +40,7 @@ export class Provider {
   readonly #fetch: ReturnType<typeof boundedFetch>
   /** For logout tokens; the library keeps its own keys for id_tokens. */
   readonly #keys: ProviderKeys
-  #known: Known | undefined
-  #asking: Promise<Known> | undefined
-  #failedAt: Date | undefined
+  readonly #metadata: Published<Discovered>
 
   constructor(deps: Pick<OutboundDeps, 'config' | 'clock' | 'calls'>, issuer: string) {
     this.#deps = deps
@@ -73,19 +48,13 @@ export class Provider {
     this.host = this.#issuer.host
     this.#fetch = boundedFetch(deps)
     this.#keys = new ProviderKeys(deps.clock, this.#fetch)
+    this.#metadata = new Published(deps.clock, { freshS: 3_600, staleS: 86_400 })
   }
 
   /** Where the browser goes to sign in. Throws UpstreamFailure. */
-  async signInUrl({ state, nonce, verifier }: FlowProof, options: SignInOptions): Promise<string> {
+  async signInUrl({ state, nonce, verifier }: FlowProof, wishes: SignInParameters): Promise<string> {
     const { library, configuration } = await this.#provider()
-    const optional = {
-      prompt: options.prompt,
-      max_age: options.maxAge?.toString(),
-      acr_values: options.acrValues,
-      login_hint: options.loginHint,
-      ui_locales: options.locale,
-    }
-    const given = Object.entries(optional).filter((entry): entry is [string, string] => entry[1] !== undefined)
+    const given = Object.entries(wishes).filter((entry): entry is [string, string] => entry[1] !== undefined)
     const parameters = {
       redirect_uri: this.#at(CALLBACK),
       scope: this.#deps.config.UPSTREAM_SCOPE,
@@ -99,7 +68,7 @@ export class Provider {
   }
 
   /** The person whom the provider's answer proves. Throws UpstreamFailure. */
-  async prove(query: string, proof: FlowProof, asked: Flow): Promise<Proven> {
+  async prove(query: string, proof: FlowProof, asked: Flow) {
     const { library, configuration } = await this.#provider()
     try {
       const tokens = await library.authorizationCodeGrant(configuration, new URL(`${this.#at(CALLBACK)}?${query}`), {
@@ -112,10 +81,11 @@ export class Provider {
       if (!claims) throw new UpstreamFailure('untrusted', 'no id_token')
       const authenticatedAt = this.#authenticatedAt(claims, asked)
       const person = personOf({ ...(await this.#userInfo(claims, tokens)), ...claims }, this.#deps.config)
+      // The provider's ids of the person and, if it has one, of its session.
       const sid = typeof claims.sid === 'string' ? claims.sid : undefined
       return { person, authenticatedAt, ...acrAndAmr(claims), sub: claims.sub, sid, idToken: hintOf(tokens.id_token) }
     } catch (error) {
-      if (isUnknownKey(error)) this.#known = undefined // it may have a new key
+      if (isUnknownKey(error)) this.#metadata.forget() // it may have a new key
       throw failureOf(error)
     }
   }
@@ -170,33 +140,9 @@ export class Provider {
     return said
   }
 
-  async #provider(): Promise<Known> {
-    const now = this.#deps.clock.now()
-    const known = this.#known
-    if (known && isWithin(known.readAt, FRESH_S, now)) return known
-    const usable = isWithin(known?.readAt, STALE_S, now) ? known : undefined
-    if (!this.#asking && isWithin(this.#failedAt, FAILED_S, now)) {
-      if (usable) return usable
-      throw new UpstreamFailure('away', 'was asked a moment ago, and did not answer')
-    }
-    this.#asking ??= this.#discover().finally(() => {
-      this.#asking = undefined
-    })
-    return this.#asking.catch((error: unknown) => {
-      if (usable) return usable
-      throw failureOf(error, true)
-    })
-  }
-
-  async #discover(): Promise<Known> {
-    const readAt = this.#deps.clock.now()
-    try {
-      this.#known = { ...(await discover(this.#issuer, this.#deps.config, this.#fetch)), readAt }
-      return this.#known
-    } catch (error) {
-      this.#failedAt = this.#deps.clock.now() // not when it was asked: it may have taken all of its time to fail
-      throw error
-    }
+  async #provider(): Promise<Discovered> {
+    const { value } = await this.#metadata.read(() => discover(this.#issuer, this.#deps.config, this.#fetch))
+    return value
   }
 }
 

@@ -9,10 +9,7 @@ const BATCH = 500
 
 type Kept = Pick<Deps, 'db' | 'clock' | 'metrics'>
 
-/**
- * Writes what this process has counted since the last call, under today's date. After a failure the next
- * call writes it, unless it may have been written already.
- */
+/** Under today's date. After a failure the next call writes it, unless it may have been written already. */
 export async function writeUsage({ db, clock, metrics: { usage } }: Kept, log: SampledLog): Promise<void> {
   const taken = usage.take()
   const day = beginningOf(clock.now(), DAY_S)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ACCOUNT_MESSAGES } from '../../authorization/account/index.ts'
-import { APP_REQUESTS, findTeamMail, markTeamMail } from '../../authorization/teams/index.ts'
+import { APP_REQUESTS, findTeamMail, setTeamMailState } from '../../authorization/teams/index.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { type DeliveryResult, deliver, NotSent, postWebhook } from '../../platform/outbound/index.ts'
@@ -123,8 +123,8 @@ export const MESSAGE_TASKS = {
     })
     return deliver(deps, {
       send: () => sendMail(deps, linkId, message),
-      markSent: () => markTeamMail(deps, linkId, 'sent'),
-      markFailed: (problem, final) => markTeamMail(deps, linkId, final ? 'failed' : 'waiting', problem),
+      markSent: () => setTeamMailState(deps.db, linkId, 'sent'),
+      markFailed: (problem, final) => setTeamMailState(deps.db, linkId, final ? 'failed' : 'waiting', problem),
       givenUpAt: expiresAt,
     })
   }),

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { type Fragment, sql } from './statement.ts'
 
 /** Rows about one person. Each room declares its own in the store that owns the table, in deletion order. */
@@ -14,11 +15,8 @@ export interface PersonalRows {
 }
 
 /** Leads the primary key of every row about a user; the routing key is derived from the other two. */
-export interface UserRowKey {
-  readonly routingKey: number
-  readonly cid: number
-  readonly userId: string
-}
+export const userRowKey = z.object({ routingKey: z.number(), cid: z.number(), userId: z.string() })
+export type UserRowKey = Readonly<z.output<typeof userRowKey>>
 
 /** The condition that a row is about this person. `alias` is the table's, if the statement needs one. */
 export function ofPerson({ routingKey, cid, userId }: UserRowKey, alias?: string): Fragment {

@@ -28,5 +28,6 @@ export const MAX_INVITATIONS = 20
 export const INVITATION_LIFETIME_S = 7 * DAY_S
 
 export const MAIL_STATES = ['waiting', 'sent', 'failed'] as const
+export type MailState = (typeof MAIL_STATES)[number]
 // Never reached: a mail is retried until its link expires, at most every ten minutes.
 export const LINK_MAIL_ATTEMPTS = 2_000

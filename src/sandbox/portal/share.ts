@@ -18,7 +18,7 @@ const runKey = ({ partnerId, runId }: RunRef): string => `${partnerId}/${runId}`
  */
 async function tokenBinding(deps: Deps, run: RunRef): Promise<string> {
   const times = await timesWithdrawn(deps.db, run.runId)
-  const removal = await newestRemoval(deps, run.partnerId)
+  const removal = await newestRemoval(deps.db, run.partnerId)
   return [runKey(run), ...(times === 0 ? [] : [times]), ...(removal ? [removal.toISOString()] : [])].join('/')
 }
 

@@ -58,7 +58,8 @@ export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<s
   await limits.refuseExhausted()
   await limits.forget()
   if (partner.status !== 'active') throw new PartnerSignInRefused('suspended')
-  if (mail === undefined && (await hasJoinedMember(deps, partner.partner_id))) throw new PartnerSignInRefused('members')
+  if (mail === undefined && (await hasJoinedMember(deps.db, partner.partner_id)))
+    throw new PartnerSignInRefused('members')
   await endPartnerSession(deps, input.formerSession)
   return begin(deps, partner, credential)
 }

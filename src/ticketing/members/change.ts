@@ -23,11 +23,7 @@ import { type Member, memberByMail } from './wire.ts'
 /** The actor's name in a session opened with the clientSecret, which works until a member has joined. */
 export const BY_CLIENT_SECRET = 'client-secret'
 
-/**
- * Throws MemberRefusal if the person behind a page's request is no longer an owner: roles may change, and somebody may
- * join, after the request was admitted. Operators always pass. Call it in the transaction of the change, with the
- * partner locked.
- */
+/** Throws MemberRefusal if a page's person is no owner any more. Within the change, with the partner locked. */
 export async function requireOwner({ db, actor }: Deps, partnerId: bigint): Promise<void> {
   if (actor?.kind !== 'partner') return
   const allowed =
@@ -53,9 +49,7 @@ interface Work {
   readonly record: (event: `member_${string}`, detail: object) => Promise<unknown>
 }
 
-/**
- * Runs `change` in a transaction; changes of one partner wait for each other. Throws 20007 (404), and as requireOwner.
- */
+/** Changes of one partner wait for each other. Throws 20007 (404), and as requireOwner. */
 const changeMembers = <T>(deps: Deps, partnerId: bigint, change: (work: Work) => Promise<T>): Promise<T> =>
   inTransaction(deps, async (inside, db) => {
     await showPartner(inside, partnerId)
@@ -74,16 +68,8 @@ export async function listMembers(deps: Deps, partnerId: bigint): Promise<Member
   return store.listMembers(deps.db, partnerId)
 }
 
-/** When a member was last removed. */
-export const newestRemoval = ({ db }: Deps, partnerId: bigint): Promise<Date | undefined> =>
-  store.newestRemoval(db, partnerId)
-
 /** A partner keeps an owner: members cannot remove or demote the last one, operators can. */
-async function requireAnotherOwner(
-  { inside, db, now }: Work,
-  partnerId: bigint,
-  member: store.KnownMember,
-): Promise<void> {
+async function requireAnotherOwner({ inside, db, now }: Work, partnerId: bigint, member: store.KnownMember) {
   if (inside.actor?.kind !== 'partner' || member.role !== 'owner') return
   const { owners } = await store.countMembers(db, partnerId, now)
   if (owners === (isOwner(member) ? 1 : 0)) throw new MemberRefusal(owners === 0 ? 'owner_first' : 'last_owner')
@@ -95,7 +81,6 @@ async function requireMember({ db }: Work, partnerId: bigint, memberId: string):
   return member
 }
 
-/** Sets the role of a member, or of somebody who is invited. */
 export const setMemberRole = (deps: Deps, partnerId: bigint, memberId: string, role: MemberRole): Promise<void> =>
   changeMembers(deps, partnerId, async (work) => {
     const member = await requireMember(work, partnerId, memberId)

@@ -3,21 +3,14 @@ export {
   inviteAgain,
   inviteMember,
   listMembers,
-  newestRemoval,
   removeMember,
   requireOwner,
   setMemberRole,
 } from './change.ts'
 export { MemberRefusal } from './errors.ts'
-export { findMemberMail, markMailFailed, markMailSent, openMemberLink } from './link.ts'
+export { findMemberMail, openMemberLink } from './link.ts'
+export { setMemberMailState } from './link-store.ts'
 export { MEMBER_ACTIONS } from './operator.ts'
-export {
-  askForPassword,
-  hasJoinedMember,
-  type MemberCredential,
-  sendPasswordLink,
-  useLink,
-  verifyMember,
-} from './password.ts'
-export { MEMBER_RETENTION } from './store.ts'
+export { askForPassword, type MemberCredential, sendPasswordLink, useLink, verifyMember } from './password.ts'
+export { hasJoinedMember, MEMBER_RETENTION, newestRemoval } from './store.ts'
 export { memberPassword, SHORTEST_PASSWORD } from './wire.ts'

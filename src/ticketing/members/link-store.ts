@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../../platform/db/sql.ts'
-import { type MAIL_STATES, memberRole } from '../../platform/lib/member.ts'
+import { type MailState, memberRole } from '../../platform/lib/member.ts'
 import { LINK_PURPOSES, type LinkPurpose } from './wire.ts'
 
 interface NewLink {
@@ -24,23 +24,23 @@ export const insertLink = (db: Db, memberId: string, link: NewLink, now: Date): 
   )
 
 const stored = z.object({
-  link_id: z.string(),
-  link_hash: z.instanceof(Buffer),
-  member_id: z.string(),
-  partner_id: z.coerce.bigint(),
+  linkId: z.string(),
+  linkHash: z.instanceof(Buffer),
+  memberId: z.string(),
+  partnerId: z.coerce.bigint(),
   purpose: z.enum(LINK_PURPOSES),
-  expires_at: z.date(),
-  used_at: z.date().nullable(),
+  expiresAt: z.date(),
+  usedAt: z.date().nullable(),
   mail: z.string(),
   role: memberRole,
 })
-export type StoredLink = z.output<typeof stored>
 
-const LINKS = sql.part`select l.link_id, l.link_hash, l.member_id, m.partner_id, l.purpose, l.expires_at, l.used_at, m.mail, m.role
+const LINKS = sql.part`select l.link_id as "linkId", l.link_hash as "linkHash", l.member_id as "memberId",
+    m.partner_id as "partnerId", l.purpose, l.expires_at as "expiresAt", l.used_at as "usedAt", m.mail, m.role
   from member_link l join partner_member m using (member_id)`
 
 /** The link and its member; undefined if that member was removed, or the invitation no longer counts. */
-export const findLink = (db: Db, linkHash: Buffer): Promise<StoredLink | undefined> =>
+export const findLink = (db: Db, linkHash: Buffer) =>
   db.maybe(stored, sql`${LINKS} where l.link_hash = ${linkHash} and m.removed_at is null and ${COUNTS}`)
 
 /** True for exactly one of any number of simultaneous callers. */
@@ -51,12 +51,13 @@ export const deleteOtherLinks = (db: Db, memberId: string, linkId: string | null
   db.exec(sql`delete from member_link where member_id = ${memberId} and link_id is distinct from ${linkId}::uuid`)
 
 /** The link of a mail to send; undefined if the mail was sent, or the link can no longer be used. */
-export const findUnsent = (db: Db, linkId: string, now: Date): Promise<StoredLink | undefined> =>
+export const findUnsent = (db: Db, linkId: string, now: Date) =>
   db.maybe(
     stored,
     sql`${LINKS} where l.link_id = ${linkId} and l.mail_state <> 'sent' and l.used_at is null and l.expires_at > ${now}
           and m.removed_at is null and ${COUNTS}`,
   )
 
-export const setMailState = (db: Db, linkId: string, state: (typeof MAIL_STATES)[number], error: string | null) =>
+/** `error` is for the partner's owners. */
+export const setMemberMailState = (db: Db, linkId: string, state: MailState, error: string | null = null) =>
   db.exec(sql`update member_link set mail_state = ${state}, mail_error = ${error} where link_id = ${linkId}`)

@@ -5,13 +5,7 @@ import { onePartner } from '../partners/index.ts'
 import { inviteMember, listMembers, removeMemberByMail } from './change.ts'
 import type { Member } from './wire.ts'
 
-interface Members {
-  readonly members: readonly Member[]
-}
-
-const membersOf = async (deps: Deps, partnerId: bigint): Promise<Members> => ({
-  members: await listMembers(deps, partnerId),
-})
+const membersOf = async (deps: Deps, partnerId: bigint) => ({ members: await listMembers(deps, partnerId) })
 
 const COLUMNS: readonly Shown<Member>[] = [
   'role',
@@ -25,12 +19,11 @@ const COLUMNS: readonly Shown<Member>[] = [
 /** Each action answers with the list of members after it. */
 const answers = {
   parts: { members: COLUMNS },
-  masked: ({ members }: Members): Members => ({
+  masked: ({ members }: { readonly members: readonly Member[] }) => ({
     members: members.map((member) => ({ ...member, mail: maskedMail(member.mail) })),
   }),
 }
 
-/** What operators do with a partner's members. */
 export const MEMBER_ACTIONS = [
   action({
     ...answers,

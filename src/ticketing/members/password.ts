@@ -4,21 +4,19 @@ import { DAY_S, HOUR_S } from '../../platform/lib/clock.ts'
 import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { refuseWeakPassword } from '../../platform/lib/crypto/weak-password.ts'
 import { mailKeyOf } from '../../platform/lib/member.ts'
-import { countWithin, networkOf, siteOf, subnetOf } from '../../platform/throttle/index.ts'
+import { countWithin, networkOf, SITE_FACTOR, siteOf, subnetOf } from '../../platform/throttle/index.ts'
 import { findPartnerByClientId, lockPartner, showPartner } from '../partners/index.ts'
 import { recordMemberEvent } from './change.ts'
 import { MemberRefusal } from './errors.ts'
-import { type OpenedLink, openMemberLink, sendLink } from './link.ts'
+import { openMemberLink, sendLink } from './link.ts'
 import { deleteOtherLinks, spendLink } from './link-store.ts'
 import * as store from './store.ts'
 
-/** Requests in an hour, and in a day. */
 const MOST_PER_MEMBER = 5
 const MOST_PER_MEMBER_AND_DAY = 10
 /** Requests in a day after strangers have used up those limits: one a network. */
 const MORE_PER_MEMBER = 10
 const MOST_PER_NETWORK = 30
-const SITE_FACTOR = 16
 
 /** A member who gave the right password. Sessions are bound to `version`. */
 export interface MemberCredential {
@@ -38,14 +36,7 @@ export async function verifyMember(
   return credential && right ? { memberId: credential.member_id, version: credential.credential_version } : undefined
 }
 
-/** Once a member has joined, the clientSecret no longer signs in. */
-export const hasJoinedMember = ({ db }: Deps, partnerId: bigint): Promise<boolean> =>
-  store.hasJoinedMember(db, partnerId)
-
-export interface ForgottenPassword {
-  readonly clientId: string
-  readonly mail: string
-}
+type ForgottenPassword = Readonly<Record<'clientId' | 'mail', string>>
 
 /**
  * Queues a mail for somebody who has forgotten a password. A job looks up the member (`sendPasswordLink`), so neither
@@ -54,11 +45,7 @@ export interface ForgottenPassword {
  * beyond what others have used up. Requests are counted here, not when the mails are sent, so that the page can say
  * that none will come.
  */
-export async function askForPassword(
-  deps: Deps,
-  { clientId, mail }: ForgottenPassword,
-  address: string,
-): Promise<Date | undefined> {
+export async function askForPassword(deps: Deps, { clientId, mail }: ForgottenPassword, address: string) {
   const site = siteOf(address)
   const member = `${clientId}\n${mailKeyOf(mail)}`
   const near = `${subnetOf(address)}\n${member}`
@@ -99,7 +86,7 @@ export async function sendPasswordLink(deps: Deps, { clientId, mail }: Forgotten
  * and other links end. Throws MemberRefusal, or WeakPassword, after which the link still works. Of simultaneous calls
  * with one token exactly one succeeds.
  */
-export async function useLink(deps: Deps, token: string, password: string): Promise<OpenedLink & MemberCredential> {
+export async function useLink(deps: Deps, token: string, password: string) {
   const { partnerId, mail } = await openMemberLink(deps, token)
   const { client_id } = await showPartner(deps, partnerId)
   await refuseWeakPassword(password, mail, client_id)
@@ -116,12 +103,8 @@ export async function useLink(deps: Deps, token: string, password: string): Prom
     const version = await store.setPassword(db, memberId, passwordHash, now)
     await deleteOtherLinks(db, memberId, linkId)
     const event = purpose === 'invitation' ? 'member_joined' : 'member_password_set'
-    await recordMemberEvent(
-      { ...inside, actor: { ...deps.actor, kind: 'partner', name: memberId } },
-      event,
-      partnerId,
-      { member_id: memberId, role },
-    )
+    const byMember: Deps = { ...inside, actor: { ...deps.actor, kind: 'partner', name: memberId } }
+    await recordMemberEvent(byMember, event, partnerId, { member_id: memberId, role })
     return { ...link, version }
   })
 }

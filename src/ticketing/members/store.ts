@@ -14,20 +14,18 @@ export const MEMBER_RETENTION: readonly Retention[] = [
   { table: 'member_link', key: ['link_id'], column: 'expires_at', keptS: () => 7 * DAY_S },
 ]
 
-interface NewRow extends NewMember {
-  readonly member_id: string
-  readonly mail_key: string
-}
-
-export const insertMember = (db: Db, partnerId: bigint, row: NewRow, now: Date): Promise<number> =>
+export const insertMember = (
+  db: Db,
+  partnerId: bigint,
+  row: NewMember & { readonly member_id: string; readonly mail_key: string },
+  now: Date,
+) =>
   db.exec(
     sql`insert into partner_member (member_id, partner_id, mail, mail_key, role, invited_at)
         values (${row.member_id}, ${partnerId}, ${row.mail}, ${row.mail_key}, ${row.role}, ${now})`,
   )
 
-/**
- * Members who are not removed, each with the newest invitation. Those who have joined come first, then by invitation.
- */
+/** Those who are not removed, each with the newest invitation: first those who have joined, then by invitation. */
 export const listMembers = (db: Db, partnerId: bigint): Promise<Member[]> =>
   db.many(
     member,
@@ -43,12 +41,10 @@ export const listMembers = (db: Db, partnerId: bigint): Promise<Member[]> =>
         order by m.joined_at is null, m.invited_at, m.member_id`,
   )
 
-const counts = z.object({ all: z.number(), owners: z.number(), open: z.number() })
-
 /** Counts members who are not removed: all, owners who have joined, open invitations. */
-export const countMembers = (db: Db, partnerId: bigint, now: Date): Promise<z.output<typeof counts>> =>
+export const countMembers = (db: Db, partnerId: bigint, now: Date) =>
   db.one(
-    counts,
+    z.object({ all: z.number(), owners: z.number(), open: z.number() }),
     sql`select count(*)::int as all,
           count(*) filter (where joined_at is not null and role = 'owner')::int as owners,
           count(*) filter (where joined_at is null and exists (
@@ -58,14 +54,12 @@ export const countMembers = (db: Db, partnerId: bigint, now: Date): Promise<z.ou
         from partner_member where partner_id = ${partnerId} and removed_at is null`,
   )
 
-/** Whether somebody has joined and is not removed. */
+/** Whether somebody has joined and is not removed: then the clientSecret no longer signs in. */
 export const hasJoinedMember = (db: Db, partnerId: bigint): Promise<boolean> =>
   db.value(
     z.boolean(),
-    sql`select exists (
-            select 1 from partner_member
-            where partner_id = ${partnerId} and joined_at is not null and removed_at is null
-          ) as found`,
+    sql`select exists (select 1 from partner_member
+          where partner_id = ${partnerId} and joined_at is not null and removed_at is null) as found`,
   )
 
 /** When a member was last removed; invitations that were withdrawn do not count. */
@@ -95,12 +89,9 @@ export const findMemberByMail = (db: Db, partnerId: bigint, mailKey: string): Pr
         where partner_id = ${partnerId} and mail_key = ${mailKey} and removed_at is null`,
   )
 
-const credential = z.object({ member_id: z.string(), password_hash: z.string(), credential_version: z.number() })
-
-/** The credential of a member who has joined and is not removed. */
 export const findCredential = (db: Db, partnerId: bigint, mailKey: string) =>
   db.maybe(
-    credential,
+    z.object({ member_id: z.string(), password_hash: z.string(), credential_version: z.number() }),
     sql`select member_id, password_hash, credential_version
         from partner_member
         where partner_id = ${partnerId} and mail_key = ${mailKey} and removed_at is null and joined_at is not null`,

@@ -8,7 +8,7 @@ import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import { maskedMail } from '../../../platform/lib/web/admin-auth.ts'
 import { maskedWebhook } from '../../../platform/lib/web/web-url.ts'
 import { type DeliveryResult, deliver, postWebhook } from '../../../platform/outbound/index.ts'
-import { findMemberMail, markMailFailed, markMailSent } from '../../../ticketing/members/index.ts'
+import { findMemberMail, setMemberMailState } from '../../../ticketing/members/index.ts'
 import { CONTACT_ROLES, showPartner, webhookSecret } from '../../../ticketing/partners/index.ts'
 import { checkAcceptance, type RunDeps } from '../../certification/index.ts'
 import { bilingualMail, folderOfUnsent, type MailMessage, messageOf, sendMail } from './mail.ts'
@@ -143,8 +143,8 @@ export async function sendMemberMail(deps: Deps, linkId: string): Promise<Delive
   const message = await memberMessage(deps, found)
   return deliver(deps, {
     send: () => sendMail(deps, linkId, message),
-    markSent: () => markMailSent(deps, linkId),
-    markFailed: (problem, final) => markMailFailed(deps, linkId, problem, final),
+    markSent: () => setMemberMailState(deps.db, linkId, 'sent'),
+    markFailed: (problem, final) => setMemberMailState(deps.db, linkId, final ? 'failed' : 'waiting', problem),
     givenUpAt: found.expiresAt,
   })
 }

@@ -221,7 +221,7 @@ it('the origins of apps are found without reading all apps', async () => {
 
 it('a silent sign-in does not read all earlier ones of its session', async () => {
   const user = { routingKey: routingKeyOf(1, 'u79'), cid: 1, userId: 'u79' }
-  const signIn = { at: world.clock.now(), nonce: null, sid: 'sid', acr: null, amr: null }
+  const signIn = { auth_time: world.clock.now(), nonce: null, sid: 'sid', acr: null, amr: null }
   const grant = { ...user, grantId: randomUUID(), appKey: 'app-1', scopes: ['USER_INFO'], signIn }
   const now = world.clock.now()
   const seen = await plans.during(() => ensureGrant(world.deps.db, { ...grant, allowedAt: now }, now))

@@ -1,4 +1,4 @@
-import type { Alg } from '../../src/authorization/oidc/signing-key-store.ts'
+import type { Alg } from '../../src/authorization/oidc/store.ts'
 import { FORM } from './asks.ts'
 import type { Name } from './contestants/contestant.ts'
 import { CALLBACK, seedCodes } from './fixtures/codes.ts'

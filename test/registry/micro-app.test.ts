@@ -3,6 +3,7 @@ import {
   approveMicroApp,
   createMicroApp,
   listMicroApps,
+  putLive,
   showMicroApp,
   suspendMicroApp,
   updateMicroApp,
@@ -94,6 +95,20 @@ describe('updateMicroApp', () => {
     await expect(updateMicroApp(world.deps, byHost.app_key, { token_auth_methods: ['none'] })).rejects.toMatchObject({
       problems: [{ field: 'redirect_uris' }],
     })
+  })
+
+  it('refuses such a change that its team requested before the app became a public client', async () => {
+    const { app_key } = await createMicroApp(world.deps, input(), { stage: 'development' })
+    const asPublic = parseInput(updateMicroApp.input, {
+      token_auth_methods: ['none'],
+      redirect_uris: ['http://localhost/cb'],
+    })
+    await updateMicroApp(world.deps, app_key, asPublic)
+    const approval = { requestId: 'r', admit: () => {} }
+    await expect(putLive(world.deps, app_key, { redirect_uris: [] }, approval)).rejects.toMatchObject({
+      problems: [{ field: 'redirect_uris' }],
+    })
+    expect(await showMicroApp(world.deps, app_key)).toMatchObject({ ...asPublic, stage: 'development' })
   })
 
   it('changes only the given fields', async () => {

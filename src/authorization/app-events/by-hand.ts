@@ -60,8 +60,8 @@ export const retryAppEvent = operation(oneEvent, async (deps: Deps, given): Prom
 })
 
 /**
- * Checks a webhook URL entered by a developer: https only, and not this machine or its network. What a host name resolves to
- * is checked with each call. Operators allow exceptions, for everybody, by PARTNER_ADDRESS_ALLOW. Throws InvalidInput.
+ * A developer's webhook: https only, and not this machine or its network; what a host name resolves to is checked with each
+ * call. Operators allow exceptions, for everybody, by PARTNER_ADDRESS_ALLOW. Throws InvalidInput.
  */
 export function checkWebhookUrl({ config, calls: { guard } }: OutboundDeps, text: string): void {
   const url = new URL(text)

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { z } from 'zod'
 import { type EnqueueOptions, enqueue } from '../../platform/db/jobs-store.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds, DAY_S } from '../../platform/lib/clock.ts'
@@ -32,8 +31,8 @@ const TURN_S = 20
 const QUEUES = 2
 
 /**
- * Queues the event of an ended grant within the caller's transaction; does nothing for an app without a webhook. An app has
- * one job at a time, which sends only for a short while, so a slow or unreachable webhook delays others little.
+ * Queues the event in the caller's transaction, unless the app has no webhook. An app has one job at a time, which sends
+ * only for a short while, so a slow or unreachable webhook delays others little.
  */
 export async function tellOfEndedAccess({ db, clock }: Deps, ended: EndedAccess): Promise<void> {
   if (await store.insertEnded(db, randomUUID(), ended, clock.now())) await queueNews(db, ended.appKey)
@@ -125,17 +124,11 @@ async function sendOne(
 }
 
 /** A page of an app's events, newest first. Throws 20007 (404) for an unknown app. */
-export const listAppEvents = operation(
-  appEventFilter,
-  async (
-    deps: Deps,
-    { app_key, ...page }: z.output<typeof appEventFilter>,
-  ): Promise<{ events: Omit<AppEvent, 'routing_key'>[]; next: string | null }> => {
-    await showMicroApp(deps, app_key)
-    const { rows, next } = await store.eventsOfApp(deps.db, app_key, page)
-    return { events: rows.map(({ routing_key: _, ...event }) => event), next }
-  },
-)
+export const listAppEvents = operation(appEventFilter, async (deps: Deps, { app_key, ...page }) => {
+  await showMicroApp(deps, app_key)
+  const { rows, next } = await store.eventsOfApp(deps.db, app_key, page)
+  return { events: rows.map(({ routing_key: _, ...event }) => event), next }
+})
 
 const NOTICE_S = 7 * DAY_S
 const SECRETS_AT_ONCE = 100

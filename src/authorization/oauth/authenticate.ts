@@ -1,13 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Deps } from '../../platform/deps.ts'
 import { secondsUntil } from '../../platform/lib/clock.ts'
-import {
-  type DerivedKeys,
-  equalSecrets,
-  hashSecret,
-  isCurrentKeyNewest,
-  type Keys,
-} from '../../platform/lib/crypto/keys.ts'
+import { equalSecrets, everyKey, hashSecret, isCurrentKeyNewest, type Keys } from '../../platform/lib/crypto/keys.ts'
 import { type Credentials, readBasic } from '../../platform/lib/web/basic-credentials.ts'
 import { CLIENT_WINDOW_S, countFailure, networkOf, throttleKey } from '../../platform/throttle/index.ts'
 import {
@@ -76,7 +70,7 @@ export async function verifyCredentials(
   if (failures && failures.failures >= config.CLIENT_FAILURES) {
     throw oauthFailure('too_many_requests', { retryAfterS: secondsUntil(failures.windowEndsAt, now) })
   }
-  const match = findSecret(keys, secrets, appSecrets) ?? findSecretOfOldKey(keys, secrets, appSecrets)
+  const match = findSecret(keys, secrets, appSecrets)
   if (!app || !match || !hasSecret(app)) {
     deps.metrics.signInFailures.inc({ kind: 'client' })
     const failed = await countFailure(db, subject(), now, CLIENT_WINDOW_S)
@@ -90,25 +84,14 @@ export async function verifyCredentials(
   return app
 }
 
-function findSecret(
-  keys: DerivedKeys,
-  live: readonly LiveSecret[],
-  secrets: readonly string[],
-): UsedSecret | undefined {
-  const presented = secrets.map((appSecret) => hashSecret(keys, appSecret))
-  return live.find(({ secret_hash }) => presented.some((hash) => timingSafeEqual(secret_hash, hash)))
-}
-
-/** A secret hashed under another key, which exists only while SECRET_KEY is being rotated. */
-function findSecretOfOldKey(
-  keys: Keys,
-  live: readonly LiveSecret[],
-  secrets: readonly string[],
-): UsedSecret | undefined {
-  for (const other of keys.others) {
+/** The stored secret that one of these is; one hashed under another key exists only while SECRET_KEY is being rotated. */
+function findSecret(keys: Keys, live: readonly LiveSecret[], secrets: readonly string[]): UsedSecret | undefined {
+  for (const key of everyKey(keys)) {
     for (const secret of secrets) {
-      const found = findSecret(other, live, [secret])
-      if (found) return isCurrentKeyNewest(keys) ? { ...found, rehashed: hashSecret(keys, secret) } : found
+      const hash = hashSecret(key, secret)
+      const found = live.find(({ secret_hash }) => timingSafeEqual(secret_hash, hash))
+      if (!found) continue
+      return key === keys || !isCurrentKeyNewest(keys) ? found : { ...found, rehashed: hashSecret(keys, secret) }
     }
   }
   return undefined

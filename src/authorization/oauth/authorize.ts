@@ -2,8 +2,8 @@ import type { Deps } from '../../platform/deps.ts'
 import { isScope, type Scope } from '../../platform/lib/scope.ts'
 import { isLoopbackHost } from '../../platform/lib/web/web-url.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
-import type { SignInOfGrant } from './consent-store.ts'
 import { oauthFailure } from './failures.ts'
+import type { SignInOfGrant } from './grant-store.ts'
 import { checkRedirectUri, type RedirectRules } from './redirect-uri.ts'
 import { type Parameters, required } from './wire.ts'
 
@@ -51,10 +51,7 @@ async function findRequestingApp(deps: Deps, parameters: Parameters): Promise<Mi
   return app
 }
 
-/**
- * Whoever sees a public client's code and made its challenge can exchange it. So its redirect URIs must be registered word
- * for word in this dialect too: an attacker would choose the laxer one (RFC 9700 §2.1).
- */
+/** A public client's code needs no secret: an attacker would choose the laxer dialect (RFC 9700 §2.1). */
 const rulesOf = (app: MicroApp): RedirectRules =>
   app.token_auth_methods.includes('none') ? { ...app, hosts: [] } : app
 

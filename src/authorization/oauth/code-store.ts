@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
-import { inParts } from '../../platform/db/in-parts.ts'
 import type { RemovedBatch, RetentionBatch } from '../../platform/db/retention.ts'
-import { hasShards } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { userByKey } from '../account/index.ts'
 import { grantByKey, grantedAmong, revokedAt, SignInBehindGrant } from './grant-store.ts'
-import { type Issued, insertTokens } from './issue-store.ts'
+import { type Issued, issuing } from './issue-store.ts'
 
 const FoundCode = z.object({
   grant_id: z.string(),
@@ -99,8 +97,8 @@ const CODE_KEY = ['routing_key', 'code_hash'] as const
 const [ASKED_CODE, FOUND_CODE] = [sql.sameKey('c', 'asked', CODE_KEY), sql.sameKey('c', 'f', CODE_KEY)]
 
 /**
- * Spends each code and issues its tokens, or changes nothing. The conditional update decides, so exactly one of several
- * simultaneous exchanges gets `spent`. The other columns are from before the update and say why a code was not spent.
+ * Spends each code and issues its tokens, or changes nothing: the conditional update lets one of simultaneous exchanges win.
+ * The other columns are from before the update and say why a code was not spent.
  */
 function exchangesOf<Row extends FoundCode>(row: z.ZodType<Row>, grant: Fragment, more: Fragment, shown: Fragment) {
   const spending = (issued: typeof ISSUED_WITH_IT): Batched<CodeExchange, Row> => ({
@@ -131,15 +129,20 @@ function exchangesOf<Row extends FoundCode>(row: z.ZodType<Row>, grant: Fragment
                scopes${shown}, ordinal in (select ordinal from spent) as spent
         from found`,
   })
-  const whole = spending(ISSUED_WITH_IT)
-  const parts = inParts(spending(ISSUED_LATER), (db, found) =>
-    insertTokens(
-      db,
-      found.flatMap(([asked, row]) => (row.spent ? tokensOf(asked, row) : [])),
-    ),
-  )
-  return async (db: Db, exchange: CodeExchange): Promise<Row | undefined> =>
-    (await (hasShards(db) ? db.batchWork(parts, exchange) : db.batch(whole, exchange)))[0]
+  return issuing(spending(ISSUED_WITH_IT), spending(ISSUED_LATER), tokensOf)
+}
+
+function tokensOf(asked: CodeExchange, { grant_id, scopes, spent }: FoundCode): Issued | undefined {
+  if (!spent) return undefined
+  const { routingKey, accessHash, accessExpiresAt, refreshHash, refreshExpiresAt, refreshScope } = asked
+  const hasRefresh = refreshScope === null || scopes.includes(refreshScope)
+  return {
+    routingKey,
+    grantId: grant_id,
+    scopes,
+    access: { hash: accessHash, expiresAt: accessExpiresAt },
+    refresh: hasRefresh ? { hash: refreshHash, expiresAt: refreshExpiresAt } : undefined,
+  }
 }
 
 const FoundWithSignIn = FoundCode.extend(SignInBehindGrant.shape)
@@ -151,17 +154,6 @@ const exchangeWithSignIn = exchangesOf(
   sql.part`, cid, user_id, auth_time, nonce, sid, acr, amr`,
 )
 
-const tokensOf = (asked: CodeExchange, { grant_id, scopes }: FoundCode): Issued => ({
-  routingKey: asked.routingKey,
-  grantId: grant_id,
-  scopes,
-  access: { hash: asked.accessHash, expiresAt: asked.accessExpiresAt },
-  refresh:
-    asked.refreshScope === null || scopes.includes(asked.refreshScope)
-      ? { hash: asked.refreshHash, expiresAt: asked.refreshExpiresAt }
-      : undefined,
-})
-
 /** A code as it was before the exchange, and whether the exchange spent it and issued tokens. */
 export type SpentCode = FoundCode & { readonly signIn?: SignInBehindGrant }
 
@@ -170,9 +162,8 @@ export async function spendAuthorizationCode(
   exchange: CodeExchange,
   withSignIn: boolean,
 ): Promise<SpentCode | undefined> {
-  const shard = db.of(exchange.routingKey)
-  if (!withSignIn) return exchangeCode(shard, exchange)
-  const found = await exchangeWithSignIn(shard, exchange)
+  if (!withSignIn) return exchangeCode(db, exchange)
+  const found = await exchangeWithSignIn(db, exchange)
   return found && { ...found, signIn: found }
 }
 
@@ -198,41 +189,17 @@ export const wasExchanged = async (db: Db, routingKey: number, codeHash: Buffer)
       sql`select ${WAS_EXCHANGED} from authorization_code c where c.routing_key = ${routingKey} and c.code_hash = ${codeHash}`,
     )) ?? false
 
-const moved = z.object({ rows: z.number(), last: z.date().nullable() })
-
-/**
- * Deletes the oldest codes; exchanged ones leave a row in `used_code`, by which a replay is recognised. As in the purge's own
- * batches, rows are found and locked first, then deleted by key.
- */
-export const deleteCodes = async (db: Db, retention: RetentionBatch): Promise<RemovedBatch> => {
-  if (hasShards(db)) return deleteCodesInParts(db, retention)
-  const { before, from, limit } = retention
-  const [batch] = await db.listWithIndexPlan(
-    moved,
-    sql`with due as (
-          select routing_key, code_hash, grant_id, expires_at, used_at, failed_tries from authorization_code
-          where expires_at >= ${from} and expires_at < ${before}
-          order by expires_at limit ${limit} for update skip locked
-        ), used as (
-          insert into used_code (routing_key, code_hash, grant_id, used_at, expires_at)
-          select routing_key, code_hash, grant_id, used_at, expires_at from due c where ${WAS_EXCHANGED}
-          on conflict (routing_key, code_hash) do nothing
-        ), gone as (
-          delete from authorization_code c
-          using unnest(array(select routing_key from due), array(select code_hash from due)) as due_key (routing_key, code_hash)
-          where ${sql.sameKey('c', 'due_key', CODE_KEY)}
-          returning c.expires_at
-        )
-        select count(*)::int as rows, max(expires_at) as last from gone`,
-  )
-  return batch ?? { rows: 0, last: null }
-}
-
 const due = z.object({ routing_key: z.number(), code_hash: z.instanceof(Buffer), expires_at: z.date() })
+const DUE_CODE = sql.sameKey('c', 'due', CODE_KEY)
 const DUE = ({ routing_key, code_hash }: z.output<typeof due>) => sql.part`
   ${routing_key}::int as routing_key, ${code_hash}::bytea as code_hash`
 
-const deleteCodesInParts = (db: Db, { before, from, limit }: RetentionBatch): Promise<RemovedBatch> =>
+/**
+ * Deletes the oldest codes; exchanged ones leave a row in `used_code`, by which a replay is recognised. As in the purge's own
+ * batches, rows are found and locked first, then deleted by key. Not one statement: Citus collects the rows of an insert
+ * inside a statement first, and fails on some.
+ */
+export const deleteCodes = (db: Db, { before, from, limit }: RetentionBatch): Promise<RemovedBatch> =>
   db.tx(async (tx) => {
     const codes = await tx.listWithIndexPlan(
       due,
@@ -242,18 +209,13 @@ const deleteCodesInParts = (db: Db, { before, from, limit }: RetentionBatch): Pr
     )
     if (codes.length === 0) return { rows: 0, last: null }
     const keys = sql.rows('due', codes, DUE)
-    await Promise.all([
-      tx.exec(
-        sql`insert into used_code (routing_key, code_hash, grant_id, used_at, expires_at)
-            select c.routing_key, c.code_hash, c.grant_id, c.used_at, c.expires_at
-            from ${keys} join authorization_code c on ${sql.sameKey('c', 'due', CODE_KEY)}
-            where ${WAS_EXCHANGED} on conflict (routing_key, code_hash) do nothing`,
-      ),
-      tx.exec(
-        sql`delete from authorization_code c using ${keys}
-            where ${sql.sameKey('c', 'due', CODE_KEY)}`,
-      ),
-    ])
+    await tx.exec(
+      sql`insert into used_code (routing_key, code_hash, grant_id, used_at, expires_at)
+          select c.routing_key, c.code_hash, c.grant_id, c.used_at, c.expires_at
+          from ${keys} join authorization_code c on ${DUE_CODE}
+          where ${WAS_EXCHANGED} on conflict (routing_key, code_hash) do nothing`,
+    )
+    await tx.exec(sql`delete from authorization_code c using ${keys} where ${DUE_CODE}`)
     return { rows: codes.length, last: codes.at(-1)?.expires_at ?? null }
   })
 

@@ -26,10 +26,7 @@ const PURPOSE = 'consent'
 const sessionMark = (keys: DerivedKeys, sessionHash: Buffer): string =>
   hmacSha256(keys.form, 'session\n', sessionHash).toString('base64url')
 
-/**
- * The hidden field of the consent form (A1 row 13): the whole request as a query, bound to the session that saw it.
- * In-app web views lose a second cookie, so the form carries its own protection.
- */
+/** The form's hidden field: the request, bound to the session that saw it. In-app web views lose a second cookie. */
 function signConsentForm({ keys, clock }: Deps, query: string, sessionHash: Buffer): string {
   const signed: Signed = {
     grantId: randomUUID(),

@@ -3,11 +3,9 @@ import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { userByKey } from '../account/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
+import type { SignInOfGrant } from './grant-store.ts'
 
-/**
- * The SQL of A1: the decision on a consent form, the remembered consent, the grant and its code. Statements about one user
- * name the routing key, so each touches one shard.
- */
+/** The SQL of A1: the decision on a consent form, the remembered consent, the grant and its code. */
 
 export type ConsentDecision = 'approve' | 'refuse'
 
@@ -99,19 +97,6 @@ export interface NewGrant extends UserRowKey {
   readonly allowedAt: Date | null
 }
 
-/** What an id_token reports about the sign-in behind a grant. */
-export interface SignInOfGrant {
-  /** When the person last authenticated. */
-  readonly at: Date
-  readonly nonce: string | null
-  /** Identifies the browser session without revealing its id. */
-  readonly sid: string
-  /** Null if the request did not ask for it. */
-  readonly acr: string | null
-  /** The factors (RFC 8176); null if it was only a password. */
-  readonly amr: readonly string[] | null
-}
-
 const insertGrant = (
   { routingKey, grantId, cid, userId, appKey, scopes, signIn, allowedAt }: NewGrant,
   now: Date,
@@ -120,7 +105,7 @@ const insertGrant = (
           (routing_key, grant_id, cid, user_id, app_key, scopes, created_at, auth_time, nonce, sid, acr, amr, silent,
            allowed_at)
         values (${routingKey}, ${grantId}, ${cid}, ${userId}, ${appKey}, ${scopes}, ${now},
-                ${signIn?.at ?? null}, ${signIn?.nonce ?? null}, ${signIn?.sid ?? null}, ${signIn?.acr ?? null},
+                ${signIn?.auth_time ?? null}, ${signIn?.nonce ?? null}, ${signIn?.sid ?? null}, ${signIn?.acr ?? null},
                 ${signIn?.amr ?? null}, ${allowedAt !== null}, ${allowedAt})
         on conflict (routing_key, grant_id) do update set grant_id = excluded.grant_id
         returning created_at, revoked_at`
@@ -176,19 +161,16 @@ export interface NewCode {
 }
 
 /** False if this code exists already and can no longer be used. */
-export async function ensureCode(db: Db, code: NewCode, now: Date): Promise<boolean> {
-  return (
-    (await db.of(code.routingKey).maybeValue(
-      z.boolean(),
-      sql`insert into authorization_code
+export const ensureCode = (db: Db, code: NewCode, now: Date): Promise<boolean> =>
+  db.of(code.routingKey).value(
+    z.boolean(),
+    sql`insert into authorization_code
           (routing_key, code_hash, grant_id, app_key, redirect_uri, state, code_challenge, expires_at)
         values (${code.routingKey}, ${code.codeHash}, ${code.grantId}, ${code.appKey}, ${code.redirectUri},
                 ${code.state}, ${code.codeChallenge}, ${code.expiresAt})
         on conflict (routing_key, code_hash) do update set expires_at = excluded.expires_at
         returning used_at is null and expires_at > ${now} as usable`,
-    )) ?? false
   )
-}
 
 /** The one of these codes that has been issued, if any. */
 export const findIssued = (db: Db, routingKey: number, hashes: readonly Buffer[]): Promise<Buffer | undefined> =>

@@ -56,11 +56,8 @@ export interface DecidedRequest<Request extends AuthorizationRequest> {
 }
 
 /**
- * A1 rows 12–14: acts on the user's decision on the consent page.
- *
- * The first decision on a form stands, and repeating it (a double click) gets the same answer. Changing it gets an error
- * page: an approval after a refusal grants nothing, and a refusal after an approval revokes what was granted. So once
- * "refuse" was pressed, nothing is granted.
+ * A1 rows 12–14: acts on the decision on a consent form. The first one stands; repeating it (a double click) gets the same
+ * answer, changing it an error page: an approval after a refusal grants nothing, a refusal after an approval revokes.
  */
 export async function decideConsent<Request extends AuthorizationRequest>(
   deps: Deps,
@@ -101,19 +98,22 @@ async function approveForm<Request extends AuthorizationRequest>(
   { session, verified: form, check }: Submitted<Request>,
 ): Promise<DecidedRequest<Request>> {
   const request = await check(form.parameters)
+  const { app, scopes } = request
+  const appKey = app.app_key
   let isNew = false
   const code = await inPersonTransaction(deps, session.routingKey, async (inside, db) => {
     const first = await firstDecision(inside, session, form, 'approve')
     isNew = first.isNew
     if (first.decision === 'refuse') throw oauthFailure('form_refused_before')
     const code = await issueCode(inside, session, request, form.formId)
+    if (!isNew) return code
     // After issueCode has locked the person, in the order in which withdrawing locks: no deadlock.
-    const consent = { ...session, appKey: request.app.app_key, scopes: request.scopes }
-    if (request.remembered && first.isNew) await rememberConsent(db, consent, deps.clock.now())
-    if (first.isNew) await recordConsent(inside, session, request, form.formId)
+    if (request.remembered) await rememberConsent(db, { ...session, appKey, scopes }, deps.clock.now())
+    const detail = { grant_id: form.formId, scopes }
+    await recordAudit(inside, { ...auditFields(inside, session, appKey), event: 'user_consented', detail })
     return code
   })
-  if (isNew) deps.metrics.usage.count(request.app.app_key, 'authorization')
+  if (isNew) deps.metrics.usage.count(appKey, 'authorization')
   return { request, code, parameters: form.parameters }
 }
 
@@ -125,7 +125,10 @@ async function refuseForm<Request extends AuthorizationRequest>(
   const wasApproved = await inPersonTransaction(deps, session.routingKey, async (inside) => {
     const first = await firstDecision(inside, session, form, 'refuse')
     if (first.decision === 'approve') await revokeApproved(inside, session, form, appKey)
-    else if (first.isNew) await recordRefusal(inside, session, form, appKey)
+    else if (first.isNew) {
+      const detail = { rescode: OAUTH_FAILURES.user_refused.rescode, scopes: form.parameters.get('scope')?.split(' ') }
+      await recordAudit(inside, { ...auditFields(inside, session, appKey), event: 'user_denied_authorization', detail })
+    }
     return first.decision === 'approve'
   })
   if (wasApproved) throw oauthFailure('form_approved_before')
@@ -136,34 +139,14 @@ async function refuseForm<Request extends AuthorizationRequest>(
 const auditFields = ({ actor }: Deps, { routingKey, cid, userId }: SignedIn, appKey: string) =>
   ({ actor: asPerson(actor, { cid, userId }), routingKey, cid, userId, appKey }) as const
 
-const recordConsent = (deps: Deps, session: SignedIn, { app, scopes }: AuthorizationRequest, grantId: string) =>
-  recordAudit(deps, {
-    ...auditFields(deps, session, app.app_key),
-    event: 'user_consented',
-    detail: { grant_id: grantId, scopes },
-  })
-
-const recordRefusal = (deps: Deps, session: SignedIn, form: VerifiedForm, appKey: string) =>
-  recordAudit(deps, {
-    ...auditFields(deps, session, appKey),
-    event: 'user_denied_authorization',
-    detail: { rescode: OAUTH_FAILURES.user_refused.rescode, scopes: form.parameters.get('scope')?.split(' ') },
-  })
-
 async function revokeApproved(deps: Deps, session: SignedIn, form: VerifiedForm, appKey: string): Promise<void> {
   if (!(await endGrant(deps, session.routingKey, form.formId, 'user'))) return
   await forgetConsent(deps.db, { ...session, appKey })
-  await recordAudit(deps, {
-    ...auditFields(deps, session, appKey),
-    event: 'grant_withdrawn',
-    detail: { grant_id: form.formId, reason: 'refused after approving' },
-  })
+  const detail = { grant_id: form.formId, reason: 'refused after approving' }
+  await recordAudit(deps, { ...auditFields(deps, session, appKey), event: 'grant_withdrawn', detail })
 }
 
-/**
- * One consent, one code. The code is derived from the grant's id, so a form that is posted twice (a double click) gets the
- * same code again, not an error page in place of the redirect that has already begun.
- */
+/** The code is derived from the grant's id, so a form that is posted twice (a double click) gets the same one. */
 export async function issueCode(
   deps: Deps,
   person: SignedIn,

@@ -176,10 +176,7 @@ function findMismatch(exchange: CodeExchange, found: FoundCode): NamedFailure | 
   return undefined
 }
 
-/**
- * Callbacks often arrive twice, so the same app may repeat a code within the window. Any other replay is taken for theft,
- * unless failed tries have spent the code.
- */
+/** Callbacks often arrive twice: the same app may repeat a code for a while. Any other replay is theft. */
 async function handleReplay(
   deps: Deps,
   caller: TokenCaller,

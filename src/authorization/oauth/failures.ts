@@ -1,4 +1,4 @@
-import { type FailureRow, failureFactory, type OAuthError } from '../../platform/lib/failure.ts'
+import { type FailureRow, failureFactory, type OAuthError, oauthError } from '../../platform/lib/failure.ts'
 import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 
 /**
@@ -6,21 +6,10 @@ import { type LocalizedText, localized } from '../../platform/lib/localized-text
  * knows rescodes. Failures that a caller must not be able to tell apart share a row.
  */
 
-const badRequest =
-  (error: string) =>
-  (description: OAuthError['description']): OAuthError => ({ error, status: 400, description })
-const oauthInvalidRequest = badRequest('invalid_request')
-const oauthInvalidScope = badRequest('invalid_scope')
-const INVALID_CLIENT: OAuthError = {
-  error: 'invalid_client',
-  status: 401,
-  description: localized('client-failed'),
-}
-const UNUSABLE_GRANT: OAuthError = {
-  error: 'invalid_grant',
-  status: 400,
-  description: localized('unusable-grant'),
-}
+const invalidRequest = (description: OAuthError['description']) => oauthError('invalid_request', description)
+const invalidScope = (description: LocalizedText) => oauthError('invalid_scope', description)
+const INVALID_CLIENT = oauthError('invalid_client', localized('client-failed'), 401)
+const UNUSABLE_GRANT = oauthError('invalid_grant', localized('unusable-grant'))
 
 const BAD_CREDENTIALS: FailureRow = { rescode: 20001, standard: INVALID_CLIENT }
 const INVALID_GRANT: FailureRow = { rescode: 20006, standard: UNUSABLE_GRANT }
@@ -34,13 +23,20 @@ const INVALID_CODE: FailureRow = {
 const TOO_MANY: FailureRow = {
   rescode: 20003,
   status: 429,
-  standard: { error: 'temporarily_unavailable', status: 429, description: localized('too-many-requests') },
+  standard: oauthError('temporarily_unavailable', localized('too-many-requests'), 429),
 }
 
+const byApp = (what: NonNullable<FailureRow['what']>): FailureRow => ({ rescode: 20007, byApp: true, what })
+/** Both dialects say what is wrong with the parameter. */
+const badParameter = (id: 'parameter-undecodable' | 'parameter-repeated' | 'parameter-missing'): FailureRow => {
+  const text = (name: string) => localized(id, { name })
+  return { ...byApp(text), standard: invalidRequest(text) }
+}
+const badForm = (what: LocalizedText): FailureRow => ({ rescode: 20007, what, standard: invalidRequest(what) })
 const unusableForm = (why: LocalizedText): FailureRow => ({
   rescode: 20007,
   what: localized('consent-form', { why }),
-  standard: oauthInvalidRequest(localized('consent-form', { why: localized('form-cannot-be-used') })),
+  standard: invalidRequest(localized('consent-form', { why: localized('form-cannot-be-used') })),
 })
 
 export const OAUTH_FAILURES = {
@@ -48,117 +44,61 @@ export const OAUTH_FAILURES = {
   method_not_allowed: { rescode: 20010, status: 405 },
 
   // Parameters (A1 row 2; A2 rows 2, 8 and 9)
-  url_too_long: { rescode: 20007, byApp: true, what: localized('url-too-long') },
-  parameter_undecodable: {
-    rescode: 20007,
-    byApp: true,
-    what: (name) => localized('parameter-undecodable', { name }),
-    standard: oauthInvalidRequest((name) => localized('parameter-undecodable', { name })),
-  },
-  parameter_repeated: {
-    rescode: 20007,
-    byApp: true,
-    what: (name) => localized('parameter-repeated', { name }),
-    standard: oauthInvalidRequest((name) => localized('parameter-repeated', { name })),
-  },
-  parameter_missing: {
-    rescode: 20007,
-    byApp: true,
-    what: (name) => localized('parameter-missing', { name }),
-    standard: oauthInvalidRequest((name) => localized('parameter-missing', { name })),
-  },
+  url_too_long: byApp(localized('url-too-long')),
+  parameter_undecodable: badParameter('parameter-undecodable'),
+  parameter_repeated: badParameter('parameter-repeated'),
+  parameter_missing: badParameter('parameter-missing'),
   too_many_requests: TOO_MANY,
 
   // Who calls (A1 rows 4 and 5; A2 rows 3–7)
   app_unknown: BAD_CREDENTIALS,
   credentials_missing: BAD_CREDENTIALS,
   credentials_wrong: BAD_CREDENTIALS,
-  credentials_in_body: {
-    rescode: 20001,
-    message: localized('credentials-in-body'),
-  },
+  credentials_in_body: { rescode: 20001, message: localized('credentials-in-body') },
   basic_malformed: { rescode: 20002, standard: INVALID_CLIENT },
   basic_contradicts_query: { rescode: 20005 },
-  app_not_approved: {
-    rescode: 20014,
-    standard: { error: 'unauthorized_client', status: 400, description: localized('client-not-approved') },
-  },
+  app_not_approved: { rescode: 20014, standard: oauthError('unauthorized_client', localized('client-not-approved')) },
 
   // The authorization request (A1 rows 3–12)
   response_type_unsupported: {
     rescode: 20018,
     what: (type) => type,
-    standard: { error: 'unsupported_response_type', status: 400, description: localized('response-type-code') },
+    standard: oauthError('unsupported_response_type', localized('response-type-code')),
   },
-  redirect_uri_not_absolute: {
-    rescode: 20007,
-    byApp: true,
-    what: (uri) => localized('redirect-uri-not-absolute', { uri }),
-  },
+  redirect_uri_not_absolute: byApp((uri) => localized('redirect-uri-not-absolute', { uri })),
   redirect_uri_not_registered: { rescode: 20012 },
-  redirect_uri_not_loopback: {
-    rescode: 20012,
-    standard: oauthInvalidRequest(localized('redirect-uri-loopback')),
-  },
-  redirect_uri_with_fragment: { rescode: 20007, byApp: true, what: localized('redirect-uri-fragment') },
-  redirect_uri_with_answer: {
-    rescode: 20007,
-    byApp: true,
-    what: localized('redirect-uri-answer'),
-  },
-  state_malformed: {
-    rescode: 20007,
-    byApp: true,
-    what: (state) => localized('state-characters', { state }),
-  },
-  state_too_long: {
-    rescode: 20007,
-    byApp: true,
-    what: (bytes) => localized('state-too-long', { bytes }),
-  },
+  redirect_uri_not_loopback: { rescode: 20012, standard: invalidRequest(localized('redirect-uri-loopback')) },
+  redirect_uri_with_fragment: byApp(localized('redirect-uri-fragment')),
+  redirect_uri_with_answer: byApp(localized('redirect-uri-answer')),
+  state_malformed: byApp((state) => localized('state-characters', { state })),
+  state_too_long: byApp((bytes) => localized('state-too-long', { bytes })),
   scope_unknown: {
     rescode: 20008,
     what: (scope) => scope || localized('empty-value'),
-    standard: oauthInvalidScope(localized('scope-unknown')),
+    standard: invalidScope(localized('scope-unknown')),
   },
-  scope_not_held: { rescode: 20004, standard: oauthInvalidScope(localized('scope-not-for-client')) },
+  scope_not_held: { rescode: 20004, standard: invalidScope(localized('scope-not-for-client')) },
   code_challenge_method_unsupported: {
-    rescode: 20007,
-    byApp: true,
-    what: (method) => localized('challenge-method-received', { method: method || localized('none') }),
-    standard: oauthInvalidRequest(localized('challenge-method')),
+    ...byApp((method) => localized('challenge-method-received', { method: method || localized('none') })),
+    standard: invalidRequest(localized('challenge-method')),
   },
   code_challenge_malformed: {
-    rescode: 20007,
-    byApp: true,
-    what: (challenge) => localized('challenge-form-received', { challenge: challenge || localized('none') }),
-    standard: oauthInvalidRequest(localized('challenge-form')),
+    ...byApp((challenge) => localized('challenge-form-received', { challenge: challenge || localized('none') })),
+    standard: invalidRequest(localized('challenge-form')),
   },
   user_blocked: { rescode: 20016, standard: UNUSABLE_GRANT },
   /** Shown as a page; nothing is sent to the app. */
   app_in_development: {
     rescode: 20014,
-    standard: {
-      error: 'unauthorized_client',
-      status: 403,
-      description: localized('client-in-development'),
-    },
+    standard: oauthError('unauthorized_client', localized('client-in-development'), 403),
   },
 
   // The decision on the consent form (A1 rows 13 and 14)
   form_from_another_site: unusableForm(localized('form-foreign')),
   form_without_session: unusableForm(localized('form-of-ended-session')),
   form_forged: unusableForm(localized('form-invalid')),
-  form_incomplete: {
-    rescode: 20007,
-    what: localized('form-incomplete'),
-    standard: oauthInvalidRequest(localized('form-incomplete')),
-  },
-  form_decision_unknown: {
-    rescode: 20007,
-    what: localized('decision-values'),
-    standard: oauthInvalidRequest(localized('decision-values')),
-  },
+  form_incomplete: badForm(localized('form-incomplete')),
+  form_decision_unknown: badForm(localized('decision-values')),
   form_refused_before: unusableForm(localized('form-refused')),
   form_approved_before: unusableForm(localized('form-now-withdrawn')),
   form_withdrawn_since: unusableForm(localized('form-withdrawn-since')),
@@ -170,11 +110,7 @@ export const OAUTH_FAILURES = {
   grant_type_unsupported: {
     rescode: 20017,
     what: (type) => type,
-    standard: {
-      error: 'unsupported_grant_type',
-      status: 400,
-      description: localized('grant-type-values'),
-    },
+    standard: oauthError('unsupported_grant_type', localized('grant-type-values')),
   },
   code_forged: INVALID_CODE,
   code_unknown: INVALID_CODE,
@@ -183,11 +119,7 @@ export const OAUTH_FAILURES = {
   code_expired: INVALID_CODE,
   code_spent_meanwhile: INVALID_CODE,
   redirect_uri_differs: { rescode: 20012, standard: UNUSABLE_GRANT },
-  state_differs: {
-    rescode: 20007,
-    what: localized('state-differs'),
-    standard: UNUSABLE_GRANT,
-  },
+  state_differs: { rescode: 20007, what: localized('state-differs'), standard: UNUSABLE_GRANT },
   code_verifier_wrong: INVALID_GRANT,
   grant_withdrawn: INVALID_GRANT,
 
@@ -200,8 +132,8 @@ export const OAUTH_FAILURES = {
   refresh_token_reused: INVALID_GRANT,
   refresh_answer_gone: INVALID_GRANT,
   refresh_token_expired: { rescode: 20021, standard: UNUSABLE_GRANT },
-  scope_beyond_grant: { rescode: 20008, standard: oauthInvalidScope(localized('scope-beyond-grant')) },
-  no_scope_left: { rescode: 20004, standard: oauthInvalidScope(localized('no-scope-left')) },
+  scope_beyond_grant: { rescode: 20008, standard: invalidScope(localized('scope-beyond-grant')) },
+  no_scope_left: { rescode: 20004, standard: invalidScope(localized('no-scope-left')) },
 
   // Operators
   grant_unknown: { rescode: 20007, status: 404, what: localized('no-grant') },

@@ -45,9 +45,13 @@ export const grantedAmong = (scopes: Fragment): Fragment =>
 export const grantRevocationJoins = (routingKey: Fragment): Fragment => sql.part`
   cross join ${userByKey(routingKey, sql.part`g.cid`, sql.part`g.user_id`)} p
   left join ${joinedMicroApp(sql.part`g.app_key`)}`
-/** For grants of many users. */
-const GRANT_REVOCATION_JOINS = grantRevocationJoins(sql.part`g.routing_key`)
 export const GRANT_REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)
+
+/** For `from`: the grants `g` of a person. */
+const grantsOfPerson = (person: UserRowKey): Fragment => sql.part`
+  user_grant g ${grantRevocationJoins(sql.part`${person.routingKey}::int`)} where ${ofPerson(person, 'g')}`
+const liveGrantsOfPerson = (person: UserRowKey): Fragment =>
+  sql.part`${grantsOfPerson(person)} and ${GRANT_REVOKED_AT} is null`
 
 const grantColumns = (routingKey: Fragment): Fragment => sql.part`grant_id, cid, user_id, app_key, scopes, created_at, (
     select ${GRANT_REVOKED_AT}
@@ -60,43 +64,44 @@ interface GrantPage {
   readonly after?: readonly [createdAt: string, grantId: string] | undefined
 }
 
-/** Newest first. */
-export async function grantsOfUser(db: Db, person: UserRowKey, { limit, after }: GrantPage): Promise<Page<Grant>> {
-  const [createdAt, grantId] = after ?? []
-  const found = await db.of(person.routingKey).listWithCustomPlan(
+function newestGrants(shard: Db, which: Fragment, routingKey: Fragment, { limit, after }: GrantPage) {
+  const [at, id] = after ?? []
+  return shard.listWithCustomPlan(
     withCursor(Grant),
-    sql`select ${grantColumns(sql.part`${person.routingKey}::int`)} from user_grant g
-        where ${ofPerson(person)}
-          and (${createdAt}::timestamptz is null or (created_at, grant_id) < (${createdAt}::timestamptz, ${grantId}::uuid))
+    sql`select ${grantColumns(routingKey)} from user_grant g
+        where ${which} and (${at}::timestamptz is null or (created_at, grant_id) < (${at}::timestamptz, ${id}::uuid))
         order by created_at desc, grant_id desc limit ${limit + 1}`,
   )
-  return pageOf(found, limit)
 }
 
 /** Newest first. */
-export function grantsOfApp(db: Db, appKey: string, { limit, after }: GrantPage): Promise<Page<Grant>> {
-  const [createdAt, grantId] = after ?? []
-  return pageOfShards(db, { types: ['timestamptz', 'uuid'], newestFirst: true }, limit, (shard) =>
-    shard.listWithCustomPlan(
-      withCursor(Grant),
-      sql`select ${grantColumns(sql.part`g.routing_key`)} from user_grant g
-          where app_key = ${appKey}
-            and (${createdAt}::timestamptz is null or (created_at, grant_id) < (${createdAt}::timestamptz, ${grantId}::uuid))
-          order by created_at desc, grant_id desc limit ${limit + 1}`,
-    ),
-  )
+export async function grantsOfUser(db: Db, person: UserRowKey, page: GrantPage): Promise<Page<Grant>> {
+  const { routingKey } = person
+  return pageOf(await newestGrants(db.of(routingKey), ofPerson(person), sql.part`${routingKey}::int`, page), page.limit)
 }
 
-/** The user of a grant and the sign-in behind it, for id_tokens. */
-export const SignInBehindGrant = z.object({
-  cid: z.number(),
-  user_id: z.string(),
+/** Newest first. */
+export const grantsOfApp = (db: Db, appKey: string, page: GrantPage): Promise<Page<Grant>> =>
+  pageOfShards(db, { types: ['timestamptz', 'uuid'], newestFirst: true }, page.limit, (shard) =>
+    newestGrants(shard, sql.part`app_key = ${appKey}`, sql.part`g.routing_key`, page),
+  )
+
+/** What an id_token reports about the sign-in behind a grant. */
+const SignInOfGrant = z.object({
+  /** When the person last authenticated. */
   auth_time: z.date().nullable(),
   nonce: z.string().nullable(),
+  /** Identifies the browser session without revealing its id. */
   sid: z.string().nullable(),
+  /** Null if the request did not ask for it. */
   acr: z.string().nullable(),
+  /** The factors (RFC 8176); null if it was only a password. */
   amr: z.array(z.string()).nullable(),
 })
+export type SignInOfGrant = z.infer<typeof SignInOfGrant>
+
+/** The user of a grant and the sign-in behind it, for id_tokens. */
+export const SignInBehindGrant = z.object({ cid: z.number(), user_id: z.string(), ...SignInOfGrant.shape })
 export type SignInBehindGrant = z.infer<typeof SignInBehindGrant>
 
 interface GrantKey {
@@ -140,8 +145,7 @@ export function revokeGrants(db: Db, person: UserRowKey, which: WhichGrants, now
     ended,
     sql`with asked as (
           select g.grant_id, g.app_key, ${GRANT_REVOKED_AT} is null as is_new
-          from user_grant g ${grantRevocationJoins(sql.part`${routingKey}::int`)}
-          where ${ofPerson(person, 'g')} and ${chosen}
+          from ${grantsOfPerson(person)} and ${chosen}
         ), ended as (
           update user_grant g set revoked_at = ${now} from asked
           where g.routing_key = ${routingKey} and g.grant_id = asked.grant_id and g.revoked_at is null and asked.is_new
@@ -150,9 +154,7 @@ export function revokeGrants(db: Db, person: UserRowKey, which: WhichGrants, now
   )
 }
 
-/**
- * Also deletes the remembered consent; not if the only grant had ended before, since that consent may be a later one.
- */
+/** Also deletes remembered consents, but not for a grant that had ended before: that consent may be a later one. */
 export async function withdrawGrants(db: Db, person: UserRowKey, which: WhichGrants, now: Date): Promise<EndedGrant[]> {
   const found = await revokeGrants(db, person, which, now)
   const apps = 'appKey' in which ? [which.appKey] : found.filter(({ is_new }) => is_new).map(({ app_key }) => app_key)
@@ -165,12 +167,12 @@ export async function withdrawGrants(db: Db, person: UserRowKey, which: WhichGra
 
 export const hasLiveGrant = async (db: Db, person: UserRowKey, appKey: string): Promise<boolean> =>
   (
-    await db.of(person.routingKey).listWithCustomPlan(
-      z.object({}),
-      sql`select from user_grant g ${grantRevocationJoins(sql.part`${person.routingKey}::int`)}
-          where ${ofPerson(person, 'g')} and g.app_key = ${appKey}
-            and ${GRANT_REVOKED_AT} is null limit 1`,
-    )
+    await db
+      .of(person.routingKey)
+      .listWithCustomPlan(
+        z.object({}),
+        sql`select from ${liveGrantsOfPerson(person)} and g.app_key = ${appKey} limit 1`,
+      )
   ).length > 0
 
 export const personOfGrant = (db: Db, routingKey: number, grantId: string): Promise<UserRowKey | undefined> =>
@@ -180,8 +182,8 @@ export const personOfGrant = (db: Db, routingKey: number, grantId: string): Prom
         where routing_key = ${routingKey} and grant_id = ${grantId}`,
   )
 
-/** An app may have millions of grants, ended ones too: only the newest are looked at. */
-const MAX_COUNTED = 10_000
+/** An app may have millions of grants, ended ones too: only the newest are looked at, as those of a person are. */
+const MAX_READ = 10_000
 
 const counted = z.object({ grants: z.number(), people: z.number() })
 /** How many grants are live, and of how many people. */
@@ -193,29 +195,21 @@ export async function countGrantsOfApp(db: Db, appKey: string): Promise<LiveGran
       counted,
       sql`select count(1)::int as grants, count(distinct (g.cid, g.user_id))::int as people
           from (select routing_key, cid, user_id, app_key, created_at, allowed_at, revoked_at from user_grant
-                where app_key = ${appKey} order by created_at desc, grant_id desc limit ${MAX_COUNTED}) g
-          ${GRANT_REVOCATION_JOINS}
+                where app_key = ${appKey} order by created_at desc, grant_id desc limit ${MAX_READ}) g
+          ${grantRevocationJoins(sql.part`g.routing_key`)}
           where ${GRANT_REVOKED_AT} is null`,
     ),
   )
-  return { grants: sumOf(found, ({ grants }) => grants), people: sumOf(found, ({ people }) => people) }
+  // Each person is in one shard.
+  return found.reduce((sum, { grants, people }) => ({ grants: sum.grants + grants, people: sum.people + people }))
 }
-
-/** Adds up the shards; each person is in one of them. */
-const sumOf = <Row>(rows: readonly Row[], count: (row: Row) => number): number =>
-  rows.reduce((sum, row) => sum + count(row), 0)
 
 export const countGrantsOfUser = (db: Db, person: UserRowKey): Promise<LiveGrants> =>
   db.of(person.routingKey).one(
     counted,
     sql`select count(1)::int as grants, count(distinct (g.cid, g.user_id))::int as people
-        from (select g.cid, g.user_id from user_grant g ${grantRevocationJoins(sql.part`${person.routingKey}::int`)}
-              where ${ofPerson(person, 'g')} and ${GRANT_REVOKED_AT} is null
-              limit ${MAX_COUNTED}) g`,
+        from (select g.cid, g.user_id from ${liveGrantsOfPerson(person)} limit ${MAX_READ}) g`,
   )
-
-/** Only the newest grants of a person are read. */
-const MAX_GRANTS_READ = 10_000
 
 const allowedApp = z.object({
   app_key: z.string(),
@@ -238,9 +232,8 @@ export const allowedAppsOf = (db: Db, person: UserRowKey): Promise<AllowedApp[]>
     sql`select app_key, string_agg(array_to_string(scopes, ' '), ' ') filter (where revoked_at is null) as scopes,
           min(created_at) filter (where revoked_at is null) as since, max(revoked_at) as withdrawn_at
         from (select g.app_key, g.scopes, g.created_at, ${GRANT_REVOKED_AT} as revoked_at
-              from user_grant g ${grantRevocationJoins(sql.part`${person.routingKey}::int`)}
-              where ${ofPerson(person, 'g')}
-              order by g.created_at desc limit ${MAX_GRANTS_READ}) g
+              from ${grantsOfPerson(person)}
+              order by g.created_at desc limit ${MAX_READ}) g
         group by app_key order by max(created_at) desc, app_key`,
   )
 
@@ -257,9 +250,7 @@ export async function countTokensOfUser(db: Db, person: UserRowKey, now: Date) {
   const [count] = await db.of(person.routingKey).listWithCustomPlan(
     ofUser,
     sql`with live as (
-          select g.grant_id, g.app_key from user_grant g
-          ${grantRevocationJoins(sql.part`${person.routingKey}::int`)}
-          where ${ofPerson(person, 'g')} and ${GRANT_REVOKED_AT} is null
+          select g.grant_id, g.app_key from ${liveGrantsOfPerson(person)}
         )
         select count(*)::int as tokens, count(distinct live.app_key)::int as apps
         from live join ${liveTokens(now)} t on t.routing_key = ${person.routingKey} and t.grant_id = live.grant_id`,

@@ -39,11 +39,10 @@ export const liveGrantsOf = ({ db }: Deps, whose: { readonly app_key: string } |
 }
 
 /** Revokes a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
-export const revokeGrantByOperator = operation(
-  grantReference,
-  (deps: Deps, { grant_id: grantId, ...user }): Promise<void> =>
-    endGrants(deps, rowKeyOf(user), { grantId }, 'operator'),
-)
+export const revokeGrantByOperator = operation(grantReference, async (deps: Deps, { grant_id, ...user }) => {
+  await endGrants(deps, rowKeyOf(user), { grantId: grant_id }, 'operator')
+  return { grant_id, revoked: true }
+})
 
 /** What the person has allowed each app. Apps that lost access in the last year are included, without scopes. */
 async function allowed({ db, clock }: Deps, person: UserRowKey): Promise<AllowedApp[]> {
@@ -54,10 +53,7 @@ async function allowed({ db, clock }: Deps, person: UserRowKey): Promise<Allowed
   )
 }
 
-/**
- * Withdraws everything that the person has allowed an app in both dialects, and the remembered consent. Throws 20007 (404)
- * if there is nothing to withdraw.
- */
+/** Withdraws everything that the person has allowed an app. Throws 20007 (404) if there is nothing to withdraw. */
 const withdraw = operation(
   withdrawal,
   (deps: Deps, { app_key: appKey }, person: UserRowKey): Promise<void> => endGrants(deps, person, { appKey }, 'user'),
@@ -67,9 +63,8 @@ const withdraw = operation(
 export const ownGrants = { allowed, withdraw }
 
 /**
- * Ends one grant of a person, or all to one app, and notifies the app. Codes, access tokens and refresh tokens stop working
- * at once in both dialects, because each is looked up together with its grant. The remembered consent is deleted. A consent
- * that is being given at the same time is serialized by the lock. Idempotent. Throws 20007 (404) if there is no such grant.
+ * Ends one grant of a person, or all to one app, with the remembered consent, and notifies the app. Tokens and codes end
+ * with them, as each is looked up together with its grant. Throws 20007 (404) if there is no such grant.
  */
 const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, reason: EndReason): Promise<void> =>
   inPersonTransaction(deps, person.routingKey, async (inside, db) => {
@@ -86,10 +81,7 @@ const endGrants = (deps: Deps, person: UserRowKey, which: WhichGrants, reason: E
     if (ended > 0) await tellApp(inside, { ...person, appKey }, reason)
   })
 
-/**
- * Ends a grant of which only the id is known, and notifies its app unless that ended it. Returns the person; undefined if it
- * had ended before. `deps.db` is a transaction.
- */
+/** Notifies the grant's app, unless that ended it. Undefined if it had ended before. `deps.db` is a transaction. */
 export async function endGrant(
   deps: Deps,
   routingKey: number,

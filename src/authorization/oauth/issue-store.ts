@@ -1,6 +1,7 @@
-import { type Db, sql } from '../../platform/db/sql.ts'
-
-/** Inserts tokens by statements of their own, when people are in shards (src/platform/db/in-parts.ts). */
+import { z } from 'zod'
+import { type Batched, type BatchedWork, performStatement } from '../../platform/db/batch.ts'
+import { hasShards } from '../../platform/db/shards.ts'
+import { type Db, type Statement, sql } from '../../platform/db/sql.ts'
 
 interface NewToken {
   readonly hash: Buffer
@@ -29,7 +30,7 @@ const REFRESH = ({ routingKey, grantId, refresh }: Issued) => sql.part`
  */
 const PUSHED_DOWN = sql.part`where not exists (select 1 from user_grant limit 0)`
 
-export async function insertTokens(db: Db, issued: readonly Issued[]): Promise<void> {
+async function insertTokens(db: Db, issued: readonly Issued[]): Promise<void> {
   const refreshed = issued.filter(({ refresh }) => refresh)
   const accessTokens = () =>
     db.exec(
@@ -44,4 +45,34 @@ export async function insertTokens(db: Db, issued: readonly Issued[]): Promise<v
           from ${sql.rows('issued', refreshed, REFRESH)} ${PUSHED_DOWN}`,
     )
   await Promise.all([issued.length > 0 && accessTokens(), refreshed.length > 0 && refreshTokens()])
+}
+
+/**
+ * Runs a batched statement that issues tokens: `whole`, or with shards `first`, which leaves out the inserts, and then
+ * those, in one transaction. Citus sends the statement's text to the shard each time, where it is planned anew, and several
+ * inserts and updates in one statement cost several times what they cost one after another.
+ */
+export function issuing<Asked extends { readonly routingKey: number }, Row>(
+  whole: Batched<Asked, Row>,
+  first: Batched<Asked, Row>,
+  tokensOf: (asked: Asked, row: Row) => Issued | undefined,
+) {
+  const inParts: BatchedWork<Db, Asked, Row[]> = {
+    key: first.key,
+    duplicates: first.duplicates,
+    work: async (db, items) => {
+      const run = async (statement: Statement) => ({ rows: await db.many(z.unknown(), statement) })
+      const outcomes = await performStatement(run, first)(items)
+      const rows = await Promise.all(outcomes.map((outcome) => outcome()))
+      await insertTokens(
+        db,
+        items.flatMap((asked, place) => (rows[place] ?? []).flatMap((row) => tokensOf(asked, row) ?? [])),
+      )
+      return rows
+    },
+  }
+  return async (db: Db, asked: Asked): Promise<Row | undefined> => {
+    const shard = db.of(asked.routingKey)
+    return (await (hasShards(shard) ? shard.batchWork(inParts, asked) : shard.batch(whole, asked)))[0]
+  }
 }

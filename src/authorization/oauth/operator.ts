@@ -43,11 +43,7 @@ const grants = [
     role: 'support',
     page: { path: '/grants/revoke', about: ['cid', 'user_id', 'grant_id'] },
     dangerous: true,
-    input: revokeGrantByOperator.input,
-    run: async (deps: Deps, reference) => {
-      await revokeGrantByOperator(deps, reference)
-      return { grant_id: reference.grant_id, revoked: true }
-    },
+    run: revokeGrantByOperator,
     offered: ({ revoked_at }) => revoked_at === null,
   }),
 ]

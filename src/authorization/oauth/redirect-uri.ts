@@ -35,9 +35,7 @@ const isOfPinnedHost = (pinned: readonly string[], { protocol, host }: URL): boo
     return known.protocol === protocol && known.host === host
   })
 
-/**
- * The parsed URI, or why the app may not use it: `not-a-url`, `mismatch`, or what is wrong with a URI on a registered host.
- */
+/** The parsed URI, or why the app may not use it. */
 export function checkRedirectUri(text: string, app: RedirectRules): URL | 'not-a-url' | 'mismatch' | WrongForm {
   const url = parsedUrl(text)
   if (!url) return 'not-a-url'
@@ -51,8 +49,8 @@ export function checkRedirectUri(text: string, app: RedirectRules): URL | 'not-a
 }
 
 /**
- * A checked redirect URI with the response added to its query. The URI is not normalised: only characters beyond ASCII,
- * which a Location header cannot carry, become punycode or percent-encoded UTF-8.
+ * Adds the response to the query of a checked URI, which is not normalised: only what a Location header cannot carry becomes
+ * punycode or percent-encoded UTF-8.
  */
 export function withResponseParameters(redirectUri: string, answer: Readonly<Record<string, string>>): string {
   const target = asciiOnly(redirectUri)

@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
-import { inParts } from '../../platform/db/in-parts.ts'
-import { hasShards } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { userByKey } from '../account/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 import { grantByKey, grantedAmong, revokedAt } from './grant-store.ts'
-import { type Issued, insertTokens } from './issue-store.ts'
+import { type Issued, issuing } from './issue-store.ts'
 
 /** The SQL of A3. Rows are as they were before the statement; `issued` says whether this call issued tokens. */
 
@@ -39,19 +37,16 @@ const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`r.grant_id`)
 const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
 const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`asked.app_valid_from`)
 
-const foundBy = (asked: readonly Refresh[]): Fragment => sql.part`from ${sql.rows('asked', asked, ASKED)}
-          cross join lateral (
-            select grant_id, rotated_at from refresh_token
-            where routing_key = asked.routing_key and token_hash = asked.refresh_hash offset 0
-          ) r
-          cross join ${GRANT} g
-          cross join ${USER} p`
-
 /** Whether a refresh token gets a new access token. */
 const IS_VALID = sql.part`rotated_at is null and revoked_at is null and user_status = 'active' and scopes <> '{}'`
+const ACCESS_TOKEN = sql.part`, issued as (
+          insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
+          select routing_key, access_hash, grant_id, scopes, access_expires_at from found where ${IS_VALID}
+        )`
+/** In place of the inserts, for `issuing`. */
+const NOTHING = sql.part``
 
-/** Issues one more access token for each valid refresh token; for others, the columns say why not. */
-const extensions: Batched<Refresh, FoundRefresh> = {
+const extending = (tokens: Fragment): Batched<Refresh, FoundRefresh> => ({
   row: FoundRefresh,
   key: ({ accessHash }) => accessHash.toString('latin1'),
   duplicates: 'serialize',
@@ -59,43 +54,24 @@ const extensions: Batched<Refresh, FoundRefresh> = {
     sql`with found as (
           select asked.ordinal, asked.routing_key, asked.access_hash, asked.access_expires_at, r.grant_id, r.rotated_at,
                  ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at, p.status as user_status
-          ${foundBy(asked)}
-        ), issued as (
-          insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
-          select routing_key, access_hash, grant_id, scopes, access_expires_at from found where ${IS_VALID}
-        )
+          from ${sql.rows('asked', asked, ASKED)}
+          cross join lateral (
+            select grant_id, rotated_at from refresh_token
+            where routing_key = asked.routing_key and token_hash = asked.refresh_hash offset 0
+          ) r
+          cross join ${GRANT} g
+          cross join ${USER} p
+        )${tokens}
         select ordinal, grant_id, rotated_at, revoked_at, user_status, scopes, ${IS_VALID} as issued from found`,
-}
-
-const extensionsInParts = inParts(
-  {
-    ...extensions,
-    statement: (asked) =>
-      sql`select ordinal, grant_id, rotated_at, revoked_at, user_status, scopes, ${IS_VALID} as issued from (
-            select asked.ordinal, r.grant_id, r.rotated_at, ${SCOPES} as scopes, ${REVOKED_AT} as revoked_at,
-                   p.status as user_status
-            ${foundBy(asked)}
-          ) found`,
-  },
-  (db, found) =>
-    insertTokens(
-      db,
-      found.flatMap(([asked, row]) => (row.issued ? accessTokenOf(asked, row) : [])),
-    ),
-)
-
-const accessTokenOf = (asked: Refresh, { grant_id, scopes }: FoundRefresh): Issued => ({
-  routingKey: asked.routingKey,
-  grantId: grant_id,
-  scopes,
-  access: { hash: asked.accessHash, expiresAt: asked.accessExpiresAt },
 })
 
-/** Policy fixed: issues one more access token if the refresh token is valid. */
-export async function refreshFixed(db: Db, refresh: Refresh): Promise<FoundRefresh | undefined> {
-  const shard = db.of(refresh.routingKey)
-  return (await (hasShards(shard) ? shard.batchWork(extensionsInParts, refresh) : shard.batch(extensions, refresh)))[0]
+function accessTokenOf(asked: Refresh, { grant_id, scopes, issued }: FoundRefresh): Issued | undefined {
+  const access = { hash: asked.accessHash, expiresAt: asked.accessExpiresAt }
+  return issued ? { routingKey: asked.routingKey, grantId: grant_id, scopes, access } : undefined
 }
+
+/** Policy fixed: one more access token for each valid refresh token; for others, the columns say why not. */
+export const refreshFixed = issuing(extending(ACCESS_TOKEN), extending(NOTHING), accessTokenOf)
 
 export interface RefreshRotation extends Refresh {
   readonly now: Date
@@ -121,9 +97,6 @@ const TOKEN_KEY = ['routing_key', 'token_hash'] as const
 /** Made once, as only then are the texts of statements kept. */
 const [ASKED_TOKEN, FOUND_TOKEN] = [sql.sameKey('r', 'asked', TOKEN_KEY), sql.sameKey('r', 'f', TOKEN_KEY)]
 
-/**
- * Marks each valid refresh token as rotated and issues its successors; for others, the columns say why not.
- */
 const rotating = (successors: Fragment): Batched<RefreshRotation, FoundRefresh> => ({
   row: FoundRefresh,
   key: ({ refreshHash }) => refreshHash.toString('latin1'),
@@ -148,24 +121,14 @@ const rotating = (successors: Fragment): Batched<RefreshRotation, FoundRefresh> 
         select ordinal, grant_id, rotated_at, revoked_at, user_status, scopes, ordinal in (select ordinal from issued) as issued
         from found`,
 })
-const rotations = rotating(SUCCESSORS)
-const rotationsInParts = inParts(rotating(sql.part``), (db, found) =>
-  insertTokens(
-    db,
-    found.flatMap(([asked, row]) => (row.issued ? tokensOf(asked, row) : [])),
-  ),
-)
 
-const tokensOf = (asked: RefreshRotation, row: FoundRefresh): Issued => ({
-  ...accessTokenOf(asked, row),
-  refresh: { hash: asked.successorHash, expiresAt: asked.successorExpiresAt },
-})
-
-/** Policy rotating: exactly one of several simultaneous calls marks the token as rotated and issues its successors. */
-export async function rotateRefresh(db: Db, rotation: RefreshRotation): Promise<FoundRefresh | undefined> {
-  const shard = db.of(rotation.routingKey)
-  return (await (hasShards(shard) ? shard.batchWork(rotationsInParts, rotation) : shard.batch(rotations, rotation)))[0]
+const successorsOf = (asked: RefreshRotation, row: FoundRefresh): Issued | undefined => {
+  const access = accessTokenOf(asked, row)
+  return access && { ...access, refresh: { hash: asked.successorHash, expiresAt: asked.successorExpiresAt } }
 }
+
+/** Policy rotating: marks each valid refresh token as rotated, at most once, and issues its successors. */
+export const rotateRefresh = issuing(rotating(SUCCESSORS), rotating(NOTHING), successorsOf)
 
 /** The scopes of an access token; undefined if it does not exist. */
 export const accessTokenScopes = (db: Db, routingKey: number, accessHash: Buffer) =>

@@ -21,10 +21,7 @@ export interface RefreshInput {
   readonly scopes?: readonly string[]
 }
 
-/**
- * A3: a new access token for a refresh token. Ownership is checked before expiry, since the app_key is part of the token's
- * MAC. The input is read after the rate limit has been checked.
- */
+/** A3. Ownership is checked before expiry: the app_key is part of the token's MAC. The rate limit comes before the input. */
 export async function refreshTokens(
   deps: TokenDeps,
   { app, actor, isPublic = false }: TokenCaller,

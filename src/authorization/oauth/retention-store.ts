@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { MARGIN_S, type Retention } from '../../platform/db/retention.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
@@ -14,16 +13,12 @@ const LONGEST_ACCESS_S = 365 * DAY_S
 export const WITHDRAWN_SHOWN_S = 365 * DAY_S
 
 /**
- * Tokens carry their own expiry, and decisions on consent forms end with the session, so expired rows may be deleted at once.
- * A rotated refresh token is kept until it expires like any other: sent again, it still revokes the grant.
+ * Tokens carry their own expiry, and decisions on forms end with the session. A rotated refresh token is kept until it
+ * expires: sent again, it still revokes the grant. So does a used code; `used_code` keeps what recognises it for as long as
+ * a token issued for it can live.
  *
- * A used code that is sent again revokes its grant (DECISIONS "Decided about area A"). What recognises it is kept for as long
- * as a token issued for it can live: a refresh token of 90 days, and an access token issued at the very end of that. The
- * whole row of a code is kept for a day.
- *
- * A grant is the only record of what a user has allowed. It outlives its tokens under any setting, so that changing a setting
- * never takes a token's grant away: a year and 90 days from the consent, revoked or not, and a year from its revocation,
- * while its user sees that. Revocations, replays and refusals are in the audit log, with a retention of its own (AUDIT_DAYS).
+ * A grant is the only record of what a user has allowed. It outlives its tokens under any setting: a year and 90 days from
+ * the consent, and a year from its revocation, while its user sees that.
  */
 export const OAUTH_RETENTION: readonly Retention[] = [
   { table: 'access_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
@@ -58,54 +53,24 @@ export const OAUTH_RETENTION: readonly Retention[] = [
   },
 ]
 
-/**
- * Rows that belong to a grant, which `column` names. Codes first: an exchange that spends one has then committed its tokens,
- * which are deleted after it.
- */
+const OF_CODE = { column: 'grant_id', key: { code_hash: 'bytea' } } as const
+const OF_TOKEN = { column: 'grant_id', key: { token_hash: 'bytea' } } as const
+const OF_FORM = { column: 'form_id', key: { form_id: 'uuid' } } as const
+
+/** Rows of a grant, which `column` names. Codes first: an exchange that spends one has then committed its tokens. */
 const ROWS_OF_GRANTS = [
   {
     what: 'codes',
     table: 'authorization_code',
-    column: 'grant_id',
-    key: { code_hash: 'bytea' },
+    ...OF_CODE,
     shown: ['grant_id', 'expires_at', 'app_key', 'redirect_uri', 'used_at'],
   },
-  {
-    what: 'used_codes',
-    table: 'used_code',
-    column: 'grant_id',
-    key: { code_hash: 'bytea' },
-    shown: ['grant_id', 'expires_at', 'used_at'],
-  },
-  {
-    what: 'refresh_tokens',
-    table: 'refresh_token',
-    column: 'grant_id',
-    key: { token_hash: 'bytea' },
-    shown: ['grant_id', 'expires_at', 'rotated_at'],
-  },
-  {
-    what: 'access_tokens',
-    table: 'access_token',
-    column: 'grant_id',
-    key: { token_hash: 'bytea' },
-    shown: ['grant_id', 'expires_at', 'scopes'],
-  },
-  {
-    what: 'ended_access_tokens',
-    table: 'ended_access_token',
-    column: 'grant_id',
-    key: { token_hash: 'bytea' },
-    shown: ['grant_id', 'expires_at'],
-  },
-  {
-    what: 'consent_decisions',
-    table: 'consent_decision',
-    column: 'form_id',
-    key: { form_id: 'uuid' },
-    shown: ['decision', 'expires_at'],
-  },
-] as const
+  { what: 'used_codes', table: 'used_code', ...OF_CODE, shown: ['grant_id', 'expires_at', 'used_at'] },
+  { what: 'refresh_tokens', table: 'refresh_token', ...OF_TOKEN, shown: ['grant_id', 'expires_at', 'rotated_at'] },
+  { what: 'access_tokens', table: 'access_token', ...OF_TOKEN, shown: ['grant_id', 'expires_at', 'scopes'] },
+  { what: 'ended_access_tokens', table: 'ended_access_token', ...OF_TOKEN, shown: ['grant_id', 'expires_at'] },
+  { what: 'consent_decisions', table: 'consent_decision', ...OF_FORM, shown: ['decision', 'expires_at'] },
+]
 
 /** `is true` keeps the planner from making a join of it, which reads all rows of the routing key once for each grant. */
 const ofGrantsOf = (person: UserRowKey, column: string): Fragment => sql.part`(${sql.identifier(column)} in (
@@ -130,39 +95,23 @@ export const OAUTH_OF_PERSON: readonly PersonalRows[] = [
   },
 ]
 
-const grantKey = z.object({ routing_key: z.number(), grant_id: z.string() })
-
 /** Deletes all grants of these users and all grants to these micro-apps, with everything that belongs to them. */
 export async function deleteGrantsOf(db: Db, users: readonly KeyedUser[], appKeys: readonly string[]): Promise<void> {
-  for (const shard of db.shards()) await deleteGrantsIn(shard, users, appKeys)
+  for (const shard of db.shards()) await deleteGrants(shard, sql.part`app_key = any (${appKeys}::text[])`)
+  for (const { routing_key, cid, user_id } of users) {
+    await deleteGrants(db.of(routing_key), ofPerson({ routingKey: routing_key, cid, userId: user_id }))
+  }
 }
 
 type KeyedUser = UserKey & { readonly routing_key: number }
 
-async function deleteGrantsIn(shard: Db, users: readonly KeyedUser[], appKeys: readonly string[]): Promise<void> {
-  const grants = await shard.many(
-    grantKey,
-    sql`select routing_key, grant_id from user_grant where app_key = any(${appKeys})
-        union
-        select g.routing_key, g.grant_id
-        from user_grant g
-        join unnest(${users.map((user) => user.routing_key)}::int[], ${users.map((user) => user.cid)}::int[],
-                    ${users.map((user) => user.user_id)}::text[]) as u (routing_key, cid, user_id)
-          on (g.routing_key, g.cid, g.user_id) = (u.routing_key, u.cid, u.user_id)`,
-  )
-  const keys = grants.map((grant) => grant.routing_key)
-  const ids = grants.map((grant) => grant.grant_id)
-  const deleteFrom = (table: string, column: string) =>
-    shard.exec(
-      sql`delete from ${sql.identifier(table)} where (routing_key, ${sql.identifier(column)}) in
-            (select g.key, g.id from unnest(${keys}::int[], ${ids}::uuid[]) as g (key, id))`,
-    )
-  await shard.exec(
-    sql`delete from remembered_consent where app_key = any(${appKeys}) or (routing_key, cid, user_id) in
-          (select u.key, u.cid, u.id
-           from unnest(${users.map((user) => user.routing_key)}::int[], ${users.map((user) => user.cid)}::int[],
-                       ${users.map((user) => user.user_id)}::text[]) as u (key, cid, id))`,
-  )
-  for (const { table, column } of ROWS_OF_GRANTS) await deleteFrom(table, column)
-  await deleteFrom('user_grant', 'grant_id')
+async function deleteGrants(shard: Db, where: Fragment): Promise<void> {
+  const grants = sql.part`(select routing_key, grant_id from user_grant where ${where})`
+  for (const { table, column } of ROWS_OF_GRANTS) {
+    const key = sql.part`(routing_key, ${sql.identifier(column)})`
+    await shard.exec(sql`delete from ${sql.identifier(table)} where ${key} in ${grants}`)
+  }
+  for (const table of ['remembered_consent', 'user_grant']) {
+    await shard.exec(sql`delete from ${sql.identifier(table)} where ${where}`)
+  }
 }

@@ -8,10 +8,7 @@ import { signInOfGrant } from './grant-store.ts'
 import { findRefresh } from './refresh-store.ts'
 import { deleteAccessToken, forgetEndedToken } from './token-store.ts'
 
-/**
- * Revokes an access token alone, or a refresh token with its grant and all of that one's tokens. Another app's token is left
- * alone without saying so.
- */
+/** Revokes an access token alone, or a refresh token with its grant. Another app's token is left alone without saying so. */
 export async function revokeToken(deps: Deps, app: CallingApp, text: string): Promise<void> {
   const { db, keys } = deps
   const access = parseToken(keys, PREFIX.accessToken, text)

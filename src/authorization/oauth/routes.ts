@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { answerSuccess, failureAnswerOf, seeOther } from '../../platform/lib/web/envelope.ts'
@@ -9,9 +9,9 @@ import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { sendErrorPage, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { acceptAnyBodyUnread, hasBody } from '../../platform/lib/web/read-body.ts'
 import { limitRate } from '../../platform/throttle/index.ts'
-import { findSession, type SignedIn, sessionCookie, signInFor } from '../account/index.ts'
+import { findSession, sessionCookie, signInFor } from '../account/index.ts'
 import { type CallingApp, mayUse } from '../registry/index.ts'
-import { type AuthorizationRequest, checkAuthorizationRequest, consentQuery } from './authorize.ts'
+import { checkAuthorizationRequest, consentQuery } from './authorize.ts'
 import { decideConsent } from './consent.ts'
 import { consentPage } from './consent-form.ts'
 import { oauthFailure } from './failures.ts'
@@ -39,13 +39,17 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
     const authorization = await checkAuthorization(deps, request.raw.url ?? '')
     noteForLog(request, { appKey: authorization.app.app_key, isAppUnauthenticated: true })
     const session = await findSession(deps, cookie.read(request))
-    if (!session) {
-      const signIn = signInFor(deps, authorization.app, request.raw.url ?? '/')
-      return seeOther(reply, signIn)
-    }
+    if (!session) return seeOther(reply, signInFor(deps, authorization.app, request.raw.url ?? '/'))
     if (session.status !== 'active') throw oauthFailure('user_blocked')
     if (!mayUse(authorization.app, session)) throw oauthFailure('app_in_development')
-    return showConsent(deps, request, reply, authorization, session)
+    const data = consentPage(deps, authorization, session, {
+      t: textsFor(request),
+      scopes: authorization.scopes,
+      action: CONSENT_PATH,
+      query: consentQuery(authorization),
+      returnTo: request.raw.url,
+    })
+    return sendPage(request, reply, 'oauth/consent', data, { leadsOutside: true })
   })
 
   const fromAnotherSite = () => oauthFailure('form_from_another_site')
@@ -73,23 +77,6 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
       return seeOther(reply, withResponseParameters(redirectUri, answer))
     },
   )
-}
-
-function showConsent(
-  deps: Deps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  authorization: AuthorizationRequest,
-  session: SignedIn,
-) {
-  const data = consentPage(deps, authorization, session, {
-    t: textsFor(request),
-    scopes: authorization.scopes,
-    action: CONSENT_PATH,
-    query: consentQuery(authorization),
-    returnTo: request.raw.url,
-  })
-  return sendPage(request, reply, 'oauth/consent', data, { leadsOutside: true })
 }
 
 /** A2 and A3. */

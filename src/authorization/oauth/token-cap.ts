@@ -19,10 +19,9 @@ const MAX_KEYS = 20
 /**
  * Limits the live access tokens of a grant to ACCESS_TOKENS_PER_GRANT, since each refresh adds a row that lives for a week.
  *
- * Grants above the limit are found by reading all tokens of a routing key: an index by grant would make every exchange and
- * refresh a tenth slower. This runs in the background, after a number of refreshes of that key. Until then a grant may exceed
- * the limit: by about 128 per process (which has one cap for both dialects), or by a quarter of the tokens of its routing
- * key, including ended ones.
+ * Grants above it are found by reading all tokens of a routing key in the background, after a number of its refreshes: an
+ * index by grant would make every exchange and refresh a tenth slower. Until then a grant may have about 128 more per
+ * process, or a quarter of the tokens of its routing key, including ended ones.
  */
 export class TokenCap {
   readonly #db: Db

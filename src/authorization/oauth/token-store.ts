@@ -39,10 +39,7 @@ const tokensWithPrefix = (db: Db, kind: keyof typeof TABLES, routingKey: number,
 
 const TOKEN_KEY = ['routing_key', 'token_hash'] as const
 
-/**
- * The token that a row `asked` names, for a join as `t`: `` join ${TOKEN} ``. The `offset 0` of grantByKey would cost A5 a
- * tenth more database time.
- */
+/** For a join as `t`: `` join ${TOKEN} ``. The `offset 0` of grantByKey would cost A5 a tenth more database time. */
 const TOKEN = sql.part`access_token t on ${sql.sameKey('t', 'asked', TOKEN_KEY)}`
 
 const TokensOfKey = z.object({ routing_key: z.number(), tokens: z.number() })

@@ -16,10 +16,7 @@ const LONGEST_URL = 8 * 1024
 /** The query parameters of a request, each given at most once. */
 export type Parameters = ReadonlyMap<string, string>
 
-/**
- * The parameters of a request URL, always in the query string (REFERENCE "Endpoints of area A"). Refuses a URL that is too
- * long, and a parameter that is repeated or cannot be decoded.
- */
+/** Always of the query string. Refuses a URL that is too long, and parameters that are repeated or cannot be decoded. */
 export function readParameters(url: string): Parameters {
   if (url.length > LONGEST_URL) throw oauthFailure('url_too_long')
   const { values, repeated, undecodable } = parseQuery(queryOf(url))
@@ -104,15 +101,11 @@ export const grantFilter = z
     app_key: filterText(128).optional(),
     ...pageInput(z.tuple([momentKey, z.uuid()])),
   })
-  .superRefine(({ cid, user_id, app_key }, context) => {
-    const wrong = (field: string, id: 'required-or-app-key' | 'not-with-app-key') =>
-      context.addIssue({ ...issue(id), path: [field] })
-    if (app_key === undefined) {
-      if (cid === undefined) wrong('cid', 'required-or-app-key')
-      if (user_id === undefined) wrong('user_id', 'required-or-app-key')
-    } else {
-      if (cid !== undefined) wrong('cid', 'not-with-app-key')
-      if (user_id !== undefined) wrong('user_id', 'not-with-app-key')
+  .superRefine(({ app_key, ...filter }, context) => {
+    const id = app_key === undefined ? 'required-or-app-key' : 'not-with-app-key'
+    for (const field of ['cid', 'user_id'] as const) {
+      const isGiven = filter[field] !== undefined
+      if (isGiven === (app_key !== undefined)) context.addIssue({ ...issue(id), path: [field] })
     }
   })
 

@@ -3,10 +3,7 @@ import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { FACTORS, type SignedIn } from '../account/index.ts'
 
-/**
- * The authentication context of a sign-in, which an id_token reports if the request asks for it (`acr_values`). The values
- * are from OpenID PAPE and the OpenID Connect Extended Authentication Profile.
- */
+/** How somebody signed in, which an id_token reports if the request asks for it (`acr_values`). */
 
 /** A password alone. We promise nothing about its strength, so it meets no level of ISO/IEC 29115 (OIDC Core §2). */
 const PASSWORD_ACR = '0'
@@ -33,20 +30,14 @@ const satisfiedBy = ({ amr }: SignedIn): readonly string[] => [
   PASSWORD_ACR,
 ]
 
-/**
- * The first requested value that the sign-in satisfies, else the strongest one it does. Null if a provider did not report
- * any.
- */
+/** The first requested value that the sign-in satisfies, else its strongest. Null if a provider did not report any. */
 export function acrOf(session: SignedIn, asked: readonly string[]): string | null {
   if (session.fromUpstream) return session.acr
   const satisfied = satisfiedBy(session)
   return asked.find((value) => satisfied.includes(value)) ?? satisfied[0] ?? PASSWORD_ACR
 }
 
-/**
- * Whether the session does not satisfy the request, but signing in again could. acr_values is voluntary (OIDC Core §3.1.2.1),
- * so somebody without such a factor is not asked to sign in again.
- */
+/** Whether signing in again could satisfy the request. Without such a factor nobody is asked to (OIDC Core §3.1.2.1). */
 export async function couldStepUp(deps: Deps, session: SignedIn, asked: readonly string[]): Promise<boolean> {
   // Only the provider knows what it can do, so it is asked once.
   if (deps.config.UPSTREAM_ISSUER) return asked.length > 0 && !(session.acr !== null && asked.includes(session.acr))

@@ -190,10 +190,7 @@ function isSignInTooOld({ clock }: OidcDeps, { shownAt, parameters }: ShownForm)
   return wantsRecent && addSeconds(shownAt, SIGN_IN_COUNTS_S) < clock.now()
 }
 
-/**
- * The request of a form, with `prompt=consent`: the person is asked again even if consent is remembered by now. Without the
- * app's languages: the person may have chosen another one on the page with the form.
- */
+/** Asks again even if consent is remembered by now, in the language that the person may have chosen on the form's page. */
 function withPromptConsent(parameters: Parameters): string {
   const query = new URLSearchParams([...parameters].filter(([name]) => name !== PUSHED && name !== 'ui_locales'))
   const prompt = new Set([...(query.get('prompt') ?? '').split(' '), 'consent'])

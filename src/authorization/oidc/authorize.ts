@@ -68,10 +68,7 @@ const LONGEST = { state: 1_024, nonce: 512, id_token_hint: 4_096, scope: 1_024, 
 const LONGEST_HINT = { login_hint: 512, ui_locales: 256, acr_values: 512 } as const
 export const PROMPTS = ['none', 'login', 'consent', 'select_account']
 
-/**
- * The client and its redirect_uri are checked first: until both are known, nothing is redirected (RFC 6749 §4.1.2.1).
- * Everything else is refused with a RedirectedFailure.
- */
+/** Until the client and its redirect_uri are known, nothing is redirected (RFC 6749 §4.1.2.1); then, RedirectedFailure. */
 export async function checkStandardRequest(deps: OidcDeps, query: Query): Promise<StandardRequest> {
   const parameters = readKnown(query, TARGET_PARAMETERS)
   const app = await findClient(deps, parameters)
@@ -200,9 +197,7 @@ async function checkHint(deps: OidcDeps, text: string): Promise<string> {
 }
 
 /** What goes back to the client through the browser. */
-export type AuthorizationResponse =
-  | { readonly mode: 'query'; readonly url: string }
-  | { readonly mode: 'form_post'; readonly url: string; readonly fields: Readonly<Record<string, string>> }
+export type AuthorizationResponse = ReturnType<typeof responseAt>
 
 /** Adds `state`, and `iss` (RFC 9207) so that the client does not take another server's response for ours. */
 function responseAt({ config }: Deps, target: ResponseTarget, own: Readonly<Record<string, string>>) {

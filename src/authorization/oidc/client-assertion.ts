@@ -9,7 +9,7 @@ import { oauthFailure, type Parameters } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
 import type { ClientKeys } from './client-keys.ts'
 import { oidcFailure } from './failures.ts'
-import { recordAssertion } from './one-time-store.ts'
+import { recordAssertion } from './store.ts'
 
 export const ASSERTION_ALGS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 
@@ -30,10 +30,7 @@ export interface ClientDeps extends Deps {
   readonly clientKeys: ClientKeys
 }
 
-/**
- * Authenticates an app by private_key_jwt (RFC 7523 §3, OIDC Core §9). The assertion must be for this server, expire soon and
- * be used only once.
- */
+/** Authenticates an app by private_key_jwt (RFC 7523 §3, OIDC Core §9). */
 export async function verifyAssertion(deps: ClientDeps, parameters: Parameters): Promise<MicroApp> {
   const text = parameters.get('client_assertion') ?? ''
   if (parameters.get('client_assertion_type') !== TYPE || text.length > LONGEST) {

@@ -38,10 +38,7 @@ interface Known {
 
 const NONE = { keys: [], keySet: createLocalJWKSet({ keys: [] }), readAt: null }
 
-/**
- * Caches the keys that clients publish at a URL. Anybody can present an assertion with an unknown key, so a URL is fetched
- * rarely, with short timeouts and through the address guard.
- */
+/** Caches the keys that clients publish. Anybody can name an unknown key, so a URL is fetched rarely and briefly. */
 export class ClientKeys {
   readonly #deps: Pick<OutboundDeps, 'calls' | 'clock'>
   readonly #known = new Map<string, Known>()

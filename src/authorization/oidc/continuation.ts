@@ -7,9 +7,8 @@ import { oidcFailure } from './failures.ts'
 
 /**
  * A signed request that continues at another address of ours: after sign-in, after a form posted from another site (to which
- * the browser does not send our cookie), or in place of a one-time request_uri. It carries the parameters and the moment from
- * which a sign-in satisfies the request, so that `prompt=login` and `max_age` do not ask for ever. It does not expire: a page
- * that was left open still works, and its request is validated again.
+ * the browser does not send our cookie), or in place of a one-time request_uri. `signedInSince`, from when on a sign-in
+ * satisfies it, keeps `prompt=login` and `max_age` from asking for ever. It does not expire: it is validated again.
  */
 
 /** How long a sign-in that was asked for satisfies the request, seconds. */

@@ -9,9 +9,7 @@ const DOCUMENTS = ['/.well-known/openid-configuration', '/.well-known/oauth-auth
 const JWKS = '/oauth2/jwks'
 const MAX_AGE_S = 300
 
-/**
- * The discovery documents and the JWKS. Clients may cache them, but the JWKS no longer than a new key waits before it signs.
- */
+/** Clients may cache the documents, but the JWKS no longer than a new key waits before it signs. */
 export async function discoveryRoutes(
   app: FastifyInstance,
   { deps, origins }: { deps: OidcDeps; origins: RegisteredOrigins },

@@ -5,7 +5,7 @@ import { TOKEN_AUTH_METHODS } from '../registry/index.ts'
 import { acrValuesOf } from './acr.ts'
 import { PROMPTS } from './authorize.ts'
 import { ASSERTION_ALGS } from './client-assertion.ts'
-import { ALGS } from './signing-key-store.ts'
+import { ALGS } from './store.ts'
 
 /** The metadata of OIDC Discovery §3 and RFC 8414 §2. */
 export function discoveryDocument(config: Config): Readonly<Record<string, unknown>> {

@@ -1,18 +1,14 @@
-import { type FailureRow, failureFactory, type OAuthError } from '../../platform/lib/failure.ts'
+import { type FailureRow, failureFactory, oauthError } from '../../platform/lib/failure.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
-import type { Rescode } from '../../platform/lib/web/rescode.ts'
 
-/**
- * The failures of the standard dialect, beyond those of the operations that it shares with the contract's: the error, its
- * HTTP status where it is not sent through the browser, and the rescode that an error page shows.
- */
+/** The failures of the standard dialect beyond those of shared operations, with the rescodes that error pages show. */
 
-const row = (error: string, description: OAuthError['description'], more: Partial<OAuthError> = {}) =>
-  ({ rescode: 20007, standard: { error, status: 400, description, ...more } }) satisfies FailureRow & {
-    rescode: Rescode
-  }
+const row = (...error: Parameters<typeof oauthError>): FailureRow => ({
+  rescode: 20007,
+  standard: oauthError(...error),
+})
 
-const INVALID_CLIENT = row('invalid_client', localized('client-failed'), { status: 401 })
+const INVALID_CLIENT = row('invalid_client', localized('client-failed'), 401)
 /** The names tell the app's developers what was wrong; the answer is that of any wrong credentials. */
 const ASSERTION: FailureRow = { ...INVALID_CLIENT, rescode: 20001 }
 
@@ -52,7 +48,7 @@ export const OIDC_FAILURES = {
   logout_client_missing: row('invalid_request', localized('post-logout-client')),
 
   // Tokens
-  access_token_missing: row('invalid_request', localized('token-missing'), { status: 401 }),
+  access_token_missing: row('invalid_request', localized('token-missing'), 401),
   access_token_twice: row('invalid_request', localized('token-once')),
 
   // Operators

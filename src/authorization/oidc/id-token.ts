@@ -9,7 +9,7 @@ import type { SignedIn } from '../account/index.ts'
 import { type IssuedTokens, signInOfGrant } from '../oauth/index.ts'
 import type { CallingApp } from '../registry/index.ts'
 import { type Signer, type SigningKeys, signCompact } from './signing-key-cache.ts'
-import { ALGS } from './signing-key-store.ts'
+import { ALGS } from './store.ts'
 import { ID_TOKEN_LIFETIME_S } from './wire.ts'
 
 export interface OidcDeps extends Deps {
@@ -52,31 +52,17 @@ export async function issueIdToken(
   return signCompact(signer, claims)
 }
 
-const hint = z.object({ iss: z.string(), sub: z.string(), aud: z.string(), sid: z.string().optional() })
-export type Hint = z.output<typeof hint>
+const hint = z.object({ iss: z.string(), sub: z.string(), aud: z.string() })
 
 /** The claims of an id_token of ours, expired or not; undefined for anything else. */
-export async function readHint({ config, signingKeys }: OidcDeps, text: string): Promise<Hint | undefined> {
-  try {
-    const keys = createLocalJWKSet({ keys: await signingKeys.hintJwks() })
-    const { payload } = await compactVerify(text, keys, { algorithms: [...ALGS] })
-    const claims = hint.parse(JSON.parse(new TextDecoder().decode(payload)))
-    return claims.iss === config.PUBLIC_URL ? claims : undefined
-  } catch (error) {
-    if (error instanceof z.ZodError || error instanceof SyntaxError || isJoseError(error)) return undefined
-    throw error
-  }
+export async function readHint(deps: OidcDeps, text: string): Promise<z.output<typeof hint> | undefined> {
+  const examined = await examineIdToken(deps, text)
+  const claims = examined?.signature === 'right' ? hint.safeParse(examined.claims).data : undefined
+  return claims?.iss === deps.config.PUBLIC_URL ? claims : undefined
 }
 
-interface ExaminedIdToken {
-  readonly header: { readonly alg?: string | undefined; readonly kid?: string | undefined }
-  readonly claims: Readonly<Record<string, unknown>>
-  /** `foreign`: signed with a key that this service does not have. */
-  readonly signature: 'right' | 'wrong' | 'foreign'
-}
-
-/** The content of a JWT and whether we signed it, expired or not; undefined for other text. */
-export async function examineIdToken({ signingKeys }: OidcDeps, text: string): Promise<ExaminedIdToken | undefined> {
+/** A JWT, expired or not, and who signed it: `foreign` is a key that we do not have. Undefined for other text. */
+export async function examineIdToken({ signingKeys }: OidcDeps, text: string) {
   try {
     const { alg, kid } = decodeProtectedHeader(text)
     const claims = decodeJwt(text)

@@ -12,9 +12,7 @@ type DescribedRefresh = NonNullable<Awaited<ReturnType<typeof describeRefreshTok
 
 const INACTIVE: Introspection = { active: false }
 
-/**
- * A client sees its own tokens; anything else is inactive. `access`: what was found for the text as an access token.
- */
+/** A client sees its own tokens only. `access`: what was found for the text as an access token. */
 export async function introspect(
   deps: Deps,
   app: CallingApp,

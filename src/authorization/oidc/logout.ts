@@ -1,6 +1,6 @@
 import type { Query } from '../../platform/lib/web/request-target.ts'
 import { withResponseParameters } from '../oauth/index.ts'
-import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
+import { findMicroAppForAuthentication } from '../registry/index.ts'
 import { malformed, oidcFailure } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
 import { logoutQuery, namesOf } from './messages.ts'
@@ -10,16 +10,8 @@ import { readKnown, refuseTooLong } from './wire.ts'
 const LOGOUT_PARAMETERS = namesOf(logoutQuery)
 const LONGEST = { id_token_hint: 4_096, state: 1_024 } as const
 
-/** A valid logout request (OIDC RP-Initiated Logout §2). */
-export interface LogoutRequest {
-  readonly app: MicroApp | undefined
-  /** Where the browser goes afterwards, with `state`; registered word for word. */
-  readonly next: string | undefined
-  /** The known parameters. */
-  readonly query: string
-}
-
-export async function checkLogout(deps: OidcDeps, query: Query): Promise<LogoutRequest> {
+/** OIDC RP-Initiated Logout §2. `next`: where the browser goes afterwards; `query`: the known parameters. */
+export async function checkLogout(deps: OidcDeps, query: Query) {
   const parameters = readKnown(query, LOGOUT_PARAMETERS)
   refuseTooLong(parameters, LONGEST)
   const text = parameters.get('id_token_hint')

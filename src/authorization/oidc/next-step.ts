@@ -24,18 +24,15 @@ export const withSignIn = <Request extends StandardRequest>(
 ): Request => ({
   ...request,
   signIn: {
-    at: session.authenticatedAt,
+    auth_time: session.authenticatedAt,
     nonce: request.nonce,
     sid: sidOf(keys, session),
     acr: request.acrValues && acrOf(session, request.acrValues),
-    amr: session.amr.length > (session.fromUpstream ? 0 : 1) ? session.amr : null,
+    amr: session.amr.length > (session.fromUpstream ? 0 : 1) ? [...session.amr] : null,
   },
 })
 
-/**
- * What a valid request needs next (OIDC Core §3.1.2.3 and §3.1.2.4). `signedInSince`: when this request last sent the person
- * to sign in; a sign-in since then satisfies it.
- */
+/** OIDC Core §3.1.2.3 and §3.1.2.4. `signedInSince`: a sign-in since then satisfies the request, which has asked for it. */
 export async function nextAuthorizationStep(
   deps: Deps,
   request: StandardRequest,
@@ -107,8 +104,6 @@ async function consentedBefore({ db }: Deps, request: StandardRequest, session: 
   return known && scopes.every((scope) => known.scopes.includes(scope)) ? known.allowedAt : null
 }
 
-/**
- * Any program on the machine can listen on loopback and claim to be this client, which does not authenticate (RFC 8252 §8.6).
- */
+/** Any program can listen on loopback and claim to be this client, which does not authenticate (RFC 8252 §8.6). */
 const canBeImpersonated = ({ app, redirectUrl }: StandardRequest): boolean =>
   app.token_auth_methods.includes('none') && isLoopbackHost(redirectUrl.hostname)

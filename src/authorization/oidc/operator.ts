@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { action, type Shown } from '../../platform/lib/action.ts'
 import { listSigningKeys, retirementInput, retireSigningKey, rotateSigningKeys, rotationInput } from './signing-key.ts'
-import type { SigningKey } from './signing-key-store.ts'
+import type { SigningKey } from './store.ts'
 
 const columns: readonly Shown<SigningKey>[] = ['kid', 'alg', 'signs_from', 'signs_until', 'published_until']
 const list = { rows: 'keys', columns } as const

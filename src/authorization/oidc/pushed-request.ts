@@ -11,14 +11,12 @@ import { signContinuation } from './continuation.ts'
 import { oidcFailure } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
 import type { PushedAuthorizationResponse } from './messages.ts'
-import { deletePushedRequest, insertPushedRequest, openPushedRequest } from './one-time-store.ts'
+import { deletePushedRequest, insertPushedRequest, openPushedRequest } from './store.ts'
 import { REQUEST_URI_LIFETIME_S } from './wire.ts'
 
 const URN = 'urn:ietf:params:oauth:request_uri:'
 
-/**
- * RFC 9126 §2: stores a valid authorization request under a one-time name, which works for one browser until it is answered.
- */
+/** RFC 9126 §2: stores a valid request under a name that works for one browser until it is answered. */
 export async function pushRequest(
   deps: OidcDeps,
   client: Client,

@@ -10,9 +10,7 @@ const withoutPort = (uri: string): string | undefined => {
   return host === undefined ? undefined : `${host}${rest}`
 }
 
-/**
- * Whether the URI is registered word for word. On loopback the port may be any: a native app learns it only once it listens.
- */
+/** Word for word, but on loopback with any port: a native app learns it only once it listens. */
 export function isRegistered(registered: readonly string[], uri: string): boolean {
   if (!parsedUrl(uri)) return false
   const native = withoutPort(uri)

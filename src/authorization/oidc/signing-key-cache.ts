@@ -5,7 +5,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { isWithin } from '../../platform/lib/clock.ts'
 import { decryptSecret } from '../../platform/lib/crypto/keys.ts'
 import { ensureSigningKey, findVerifyingKeys, KEYS_READ_EVERY_S, signsAt } from './signing-key.ts'
-import { ALGS, type Alg, type SealedKey, sealingContext } from './signing-key-store.ts'
+import { ALGS, type Alg, type SealedKey, sealingContext } from './store.ts'
 
 /** A key that is in use, ready to sign. */
 export interface Signer {
@@ -20,10 +20,8 @@ const jwkOf = ({ kid, alg, public_jwk }: SealedKey): JWK => ({ ...public_jwk, ki
 const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
 
 /**
- * A signed JWT (RFC 7515 §7.1), signed in Node's thread pool. That keeps the main thread busy for 0.04 ms (RS256) or 0.03 ms
- * (ES256), against 0.11 and 0.08 ms with jose's SignJWT, which uses WebCrypto, and 0.39 and 0.03 ms when signing
- * synchronously. (Measured on a shared EPYC; least of seven alternating rounds.) Tests verify it with jose and other
- * libraries.
+ * A JWT (RFC 7515 §7.1), signed in Node's thread pool: the main thread is busy for 0.04 ms (RS256) or 0.03 ms (ES256),
+ * against 0.11 and 0.08 ms with jose's SignJWT, and 0.39 and 0.03 ms when signing synchronously.
  */
 export async function signCompact({ header, key }: Signer, claims: object): Promise<string> {
   const input = header + encoded(claims)
@@ -52,10 +50,7 @@ export class SigningKeys {
     return known
   }
 
-  /**
-   * Every key that clients may need. Creates the first ones. Reads the table each time: a key that another process has just
-   * begun to sign with must be included.
-   */
+  /** Every key that clients may need, read each time: another process may have just begun to sign with a new one. */
   async publicJwks(): Promise<JWK[]> {
     await this.#read()
     for (const alg of ALGS) await this.signer(alg)

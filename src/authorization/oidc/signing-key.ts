@@ -17,7 +17,7 @@ import {
   type SealedKey,
   type SigningKey,
   sealingContext,
-} from './signing-key-store.ts'
+} from './store.ts'
 import { ID_TOKEN_LIFETIME_S } from './wire.ts'
 
 /** How often processes read the keys, seconds: one may sign with an ended key for that much longer. */
@@ -33,10 +33,7 @@ const withoutPrivateKey = ({ sealed: _, ...key }: SealedKey): SigningKey => key
 export const signsAt = ({ signs_from, signs_until }: SigningKey, now: Date): boolean =>
   signs_from <= now && (signs_until === null || signs_until > now)
 
-/**
- * Keys that are published (they sign, will sign, or signed id_tokens that have not expired), and those that only verify
- * hints: an id_token is accepted as a hint for as long as a session that began with it can last.
- */
+/** Keys that are published, and those that only verify hints, for as long as a session that began with them can last. */
 export const findVerifyingKeys = ({ db, clock, config }: Deps): Promise<SealedKey[]> =>
   findSigningKeys(db, addSeconds(clock.now(), -config.SESSION_LIFETIME_S))
 
@@ -54,10 +51,7 @@ export async function ensureSigningKey(deps: Deps, alg: Alg): Promise<void> {
   })
 }
 
-/**
- * Creates a new key for each algorithm, or for one. It is published at once and signs after SIGNING_KEY_LEAD_S. The current
- * key signs until then, and stays published until its last id_token has expired.
- */
+/** A new key for each algorithm, or for one, is published at once, and takes over after SIGNING_KEY_LEAD_S. */
 export async function rotateSigningKeys(deps: Deps, { alg }: z.output<typeof rotationInput>): Promise<SigningKey[]> {
   await inTransaction(deps, async (inside, db) => {
     await lockSigningKeys(db)
@@ -77,7 +71,7 @@ export async function rotateSigningKeys(deps: Deps, { alg }: z.output<typeof rot
 
 /**
  * Stops a key from signing. It stays published until its last id_token has expired, and verifies hints after that; a leaked
- * key (`at_once`) does neither. If no other key of its algorithm signs, a new one is created.
+ * key (`at_once`) does neither.
  */
 export async function retireSigningKey(
   deps: Deps,

@@ -11,12 +11,12 @@ import {
   required,
   type TokenDeps,
 } from '../oauth/index.ts'
+import type { CallingApp } from '../registry/index.ts'
 import { knownScopes } from './authorize.ts'
 import type { Client } from './client.ts'
 import type { ClientDeps } from './client-assertion.ts'
 import { ID_TOKEN_SCOPE, issueIdToken, type OidcDeps } from './id-token.ts'
 import { clientForm, exchangeForm, namesOf, refreshForm, type TokenResponse } from './messages.ts'
-import type { Signer } from './signing-key-cache.ts'
 
 export const TOKEN_PARAMETERS = [clientForm, exchangeForm, refreshForm].flatMap(namesOf)
 
@@ -24,44 +24,28 @@ export type EndpointDeps = OidcDeps & ClientDeps & TokenDeps
 
 const REFRESH_SCOPE = 'offline_access'
 
+type Answer = (deps: EndpointDeps, client: Client, actor: Actor, parameters: Parameters) => Promise<TokenResponse>
+
 /** RFC 6749 §4.1.3 and §6: tokens for a code or a refresh token. */
-export async function answerStandardTokenRequest(
-  deps: EndpointDeps,
-  client: Client,
-  actor: Actor,
-  parameters: Parameters,
-): Promise<TokenResponse> {
+export const answerStandardTokenRequest: Answer = async (deps, client, actor, parameters) => {
   const grantType = required(parameters, 'grant_type')
   const answer = GRANT_TYPES.get(grantType)
   if (!answer) throw oauthFailure('grant_type_unsupported', { value: grantType })
   return answer(deps, client, actor, parameters)
 }
 
-/**
- * Signs the id_token, if there is one. Found beforehand: if it is needed and there is none, a code or refresh token must not
- * be used up.
- */
-async function findSigner(
-  deps: OidcDeps,
-  { app }: Client,
-  isNeeded: () => Promise<boolean>,
-): Promise<Signer | undefined> {
+/** Found beforehand: if it is needed and there is none, a code or refresh token must not be used up. */
+async function findSigner({ signingKeys }: OidcDeps, { id_token_alg }: CallingApp, isNeeded: () => Promise<boolean>) {
   try {
-    return await deps.signingKeys.signer(app.id_token_alg)
+    return await signingKeys.signer(id_token_alg)
   } catch (error) {
     if (await isNeeded()) throw error
     return undefined
   }
 }
 
-async function exchange(
-  deps: EndpointDeps,
-  client: Client,
-  actor: Actor,
-  parameters: Parameters,
-): Promise<TokenResponse> {
-  const { app, isPublic } = client
-  const signer = await findSigner(deps, client, () =>
+const exchange: Answer = async (deps, { app, isPublic }, actor, parameters) => {
+  const signer = await findSigner(deps, app, () =>
     AUTHORIZATION_CODE.mayBringScope(deps, parameters.get('code') ?? '', ID_TOKEN_SCOPE),
   )
   // A public client must send a verifier, which a code without a challenge never matches.
@@ -82,16 +66,10 @@ async function exchange(
   return tokenResponseOf(issued, issued.scopes.includes(REFRESH_SCOPE), idToken)
 }
 
-async function refresh(
-  deps: EndpointDeps,
-  client: Client,
-  actor: Actor,
-  parameters: Parameters,
-): Promise<TokenResponse> {
-  const { app, isPublic } = client
+const refresh: Answer = async (deps, { app, isPublic }, actor, parameters) => {
   const scopes = knownScopes(parameters)
   if (scopes.length === 0 && parameters.get('scope')) throw oauthFailure('scope_unknown')
-  const signer = await findSigner(deps, client, async () => {
+  const signer = await findSigner(deps, app, async () => {
     if (scopes.length > 0) return scopes.includes(ID_TOKEN_SCOPE)
     const described = await describeRefreshToken(deps, app, parameters.get('refresh_token') ?? '')
     return described?.scopes.includes(ID_TOKEN_SCOPE) ?? false

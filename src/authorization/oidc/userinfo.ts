@@ -14,12 +14,6 @@ const GENDERS: Readonly<Record<string, 'male' | 'female'>> = { '1': 'male', '2':
 const E164 = /^\+[1-9]\d{4,14}$/
 const PARAMETERS = namesOf(bearerForm)
 
-/** Where a request may carry its token. */
-interface BearerCall {
-  readonly authorization: string | undefined
-  readonly form: Query
-}
-
 /** The token of a request, as of RFC 6750 §2.1 or §2.2; never from the query. */
 function tokenOf(authorization: string | undefined, form: Parameters): string {
   const inHeader = readBearer(authorization)
@@ -33,7 +27,7 @@ function tokenOf(authorization: string | undefined, form: Parameters): string {
 /** A caller that discloses the claims must record the read. */
 export async function readUserInfo(
   deps: Deps,
-  { authorization, form }: BearerCall,
+  { authorization, form }: { readonly authorization: string | undefined; readonly form: Query },
 ): Promise<{ token: LiveToken; claims: UserInfo }> {
   const token = await describeToken(deps, tokenOf(authorization, readKnown(form, PARAMETERS)))
   if (token instanceof NamedFailure) throw token

@@ -15,10 +15,7 @@ const EMPTY = parseQuery('')
 export const formOf = (body: unknown): Query =>
   typeof body === 'object' && body !== null && 'form' in body ? (body as ReturnType<typeof parseForm>).form : EMPTY
 
-/**
- * The parameters with these names. Others are ignored, empty ones count as not sent (RFC 6749 §3.1), and one that is repeated
- * or undecodable is refused.
- */
+/** Others are ignored, empty ones count as not sent (RFC 6749 §3.1), repeated and undecodable ones are refused. */
 export function readKnown({ values, repeated, undecodable }: Query, names: readonly string[]): Parameters {
   for (const name of undecodable) if (names.includes(name)) throw oauthFailure('parameter_undecodable', { value: name })
   for (const name of repeated) if (names.includes(name)) throw oauthFailure('parameter_repeated', { value: name })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
+import { columnsOf } from '../../platform/db/record-fields.ts'
 import type { Retention } from '../../platform/db/retention.ts'
 import { keyOfRow, readByShard } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
@@ -42,6 +43,9 @@ const refusedRow = z.object({
   received: z.record(z.string(), z.string()).nullable(),
 })
 export type RefusedRow = z.output<typeof refusedRow>
+
+const NAMES = Object.keys(refusedRow.shape)
+const COLUMNS = columnsOf(NAMES)
 
 export interface NewRefused extends Omit<RefusedRow, 'parameters'> {
   readonly parameters: string
@@ -86,17 +90,10 @@ function withoutErased(rows: readonly NewRefused[], people: readonly Person[]): 
 
 const insertRows = (db: Db, rows: readonly NewRefused[]): Promise<number> =>
   db.exec(
-    sql`insert into refused_request (request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key,
-          proved, token, routing_key, cid, user_id, received)
-        select row.request_id, row.at, row.endpoint, row.method, row.status, row.rescode, row.failure, row.detail,
-          row.parameters, row.app_key, row.proved, row.token,
-          row.routing_key, row.cid, row.user_id, row.received
+    sql`insert into refused_request (routing_key, ${COLUMNS}) select row.routing_key, ${columnsOf(NAMES, 'row')}
         from ${sql.rows('row', rows, REFUSED)}
         on conflict do nothing`,
   )
-
-const COLUMNS = sql.part`request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key, proved,
-          token, cid, user_id, received`
 
 export const findRefused = (db: Db, requestId: string): Promise<RefusedRow | undefined> =>
   db.maybe(refusedRow, sql`select ${COLUMNS} from refused_request where request_id = ${requestId}`)

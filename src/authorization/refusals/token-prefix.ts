@@ -1,9 +1,6 @@
 import { fromEpochSeconds } from '../../platform/lib/clock.ts'
 
-/**
- * The stored prefix of a token: `ghat_` and twelve characters, which hold its routing key, its expiry and 24 of 168 random
- * bits.
- */
+/** The stored prefix of a token holds its routing key, its expiry and 24 of 168 random bits. */
 const STORED = /^(gh(?:at|rt|ac))_([A-Za-z0-9_-]{12})/
 const KINDS: Readonly<Record<string, 'access token' | 'refresh token' | 'code'>> = {
   ghat: 'access token',
@@ -14,16 +11,8 @@ const KINDS: Readonly<Record<string, 'access token' | 'refresh token' | 'code'>>
 /** The prefix of a token; null for anything else. */
 export const tokenPrefixOf = (text: string | undefined): string | null => STORED.exec(text ?? '')?.[0] ?? null
 
-export interface TokenPrefix {
-  /** As stored with refused requests. */
-  readonly begins: string
-  readonly kind: 'access token' | 'refresh token' | 'code'
-  readonly routingKey: number
-  readonly expiresAt: Date
-}
-
-/** What the prefix of a token tells; undefined if it is not one or is too short. */
-export function parseTokenPrefix(text: string): TokenPrefix | undefined {
+/** What the prefix of a token tells; undefined if it is not one or is too short. `begins`: as stored with refused requests. */
+export function parseTokenPrefix(text: string) {
   const [begins, prefix = '', body = ''] = STORED.exec(text) ?? []
   const kind = KINDS[prefix]
   if (begins === undefined || kind === undefined) return undefined

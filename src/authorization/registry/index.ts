@@ -22,7 +22,6 @@ export {
   type UsedSecret,
 } from './secret.ts'
 export { type LiveSecret, secretsOfOldKeys, takeEndingSecrets } from './secret-store.ts'
-export { existingAppKeys, findOrigins, joinedMicroApp, lockMicroApp } from './store.ts'
+export { existingAppKeys, findOrigins, joinedMicroApp, lockMicroApp, REGISTRY_SEALED } from './store.ts'
 export { findWebhookOfApp, presentWebhookSecrets, type WebhookOfApp } from './webhook.ts'
-export { REGISTRY_SEALED } from './webhook-store.ts'
 export { type CallingApp, type MicroApp, mayUse } from './wire.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Fields, marked } from '../../platform/db/record-fields.ts'
+import { changeable, type Fields, marked } from '../../platform/db/record-fields.ts'
 import { asMessage, problem } from '../../platform/lib/json/field-problem.ts'
 import { shownName } from '../../platform/lib/json/input.ts'
 import { SCOPES } from '../../platform/lib/scope.ts'
@@ -30,18 +30,12 @@ export const hasResponseParameters = (uri: string): boolean => hasParameter(uri,
 
 const pinnedUri = endpointUrl.refine((text) => !hasParameter(text, BOTH_ADD), problem('must-have-no-response'))
 
-const atLeastOne = (entries: readonly unknown[]): boolean => entries.length > 0
-const NOT_EMPTY = problem('must-have-entry')
-
 const name = shownName(100)
-const logoUrl = webUrl.nullable()
-const webhookUrl = endpointUrl.nullable()
-const hosts = setOf(host).meta({ flag: 'host' })
-const redirectUris = setOf(pinnedUri).meta({ flag: 'redirect-uri' })
 const scopes = setOf(z.enum(SCOPES)).meta({ flag: 'scope' })
-const httpAllowed = z.boolean().meta({ flag: 'http' })
 const refreshDays = z.literal(REFRESH_DAYS)
 const refreshPolicy = z.enum(REFRESH_POLICIES)
+const texts = z.array(z.string())
+const textOrNull = z.string().nullable()
 
 /** Every field of a micro-app that an operator sets. README.md says how to add one. */
 export const MICRO_APP_FIELDS = {
@@ -57,52 +51,28 @@ export const MICRO_APP_FIELDS = {
     ofTeam: { most: name.maxLength },
   },
   logo_url: {
-    created: logoUrl.default(null),
-    changed: logoUrl,
-    kept: z.string().nullable(),
+    ...changeable(webUrl.nullable(), null, textOrNull),
     ofTeam: { type: 'url', most: webUrl.maxLength, folded: true },
   },
   hosts: {
-    created: hosts.default([]),
-    changed: hosts,
-    kept: z.array(z.string()),
+    ...changeable(setOf(host).meta({ flag: 'host' }), [], texts),
     ofTeam: { lines: 2, folded: true },
   },
   redirect_uris: {
-    created: redirectUris.default([]),
-    changed: redirectUris,
-    kept: z.array(z.string()),
+    ...changeable(setOf(pinnedUri).meta({ flag: 'redirect-uri' }), [], texts),
     ofTeam: { lines: 3 },
   },
   scopes: {
-    created: scopes.refine(atLeastOne, NOT_EMPTY),
+    created: scopes.refine((entries) => entries.length > 0, problem('must-have-entry')),
     changed: scopes,
     kept: z.array(z.enum(SCOPES)),
     everyCall: true,
     ofTeam: {}, // checkboxes, each with a reason
   },
-  refresh_days: {
-    created: refreshDays.default(30),
-    changed: refreshDays,
-    kept: refreshDays,
-    everyCall: true,
-  },
-  refresh_policy: {
-    created: refreshPolicy.default('fixed'),
-    changed: refreshPolicy,
-    kept: refreshPolicy,
-    everyCall: true,
-  },
-  http_allowed: {
-    created: httpAllowed.default(true),
-    changed: httpAllowed,
-    kept: z.boolean(),
-  },
-  webhook_url: {
-    created: webhookUrl.default(null),
-    changed: webhookUrl,
-    kept: z.string().nullable(),
-  },
+  refresh_days: { ...changeable(refreshDays, 30, refreshDays), everyCall: true },
+  refresh_policy: { ...changeable(refreshPolicy, 'fixed', refreshPolicy), everyCall: true },
+  http_allowed: changeable(z.boolean().meta({ flag: 'http' }), true, z.boolean()),
+  webhook_url: changeable(endpointUrl.nullable(), null, textOrNull),
   ...OIDC_FIELDS,
   status: {
     created: z.enum(['pending', 'approved']).default('approved'),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { pageNamed } from '../../platform/db/page.ts'
+import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { generateSecret, type SecretDates, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
@@ -12,9 +13,8 @@ import {
   unchangedSince,
 } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
-import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
+import { invalidRequest } from '../../platform/lib/web/rescode.ts'
 import { withMaskedWebhook } from '../../platform/lib/web/web-url.ts'
-import { APP_KEY } from './micro-app-fields.ts'
 import { hasSecret } from './oidc-fields.ts'
 import { deleteSecrets, newSecret } from './secret-store.ts'
 import * as store from './store.ts'
@@ -30,11 +30,7 @@ import {
   withPkceInA1,
 } from './wire.ts'
 
-const noSuchMicroApp = (): RescodeError => invalidRequest(localized('no-micro-app'), { status: 404 })
-
 export const newAppKey = (): string => randomBytes(12).toString('hex')
-
-const appKeyTaken = (): RescodeError => new InvalidInput([{ field: 'app_key', problem: localized('already-taken') }])
 
 interface CreationOptions {
   /** A fixed one for demo data; null: it gets one later. */
@@ -56,10 +52,10 @@ export const createMicroApp = operation(
     const first = secret === null ? null : newSecret(deps.keys, secret, now)
     return inTransaction(deps, async (inside, db) => {
       const created = await store.insertMicroApp(db, app, first, now)
-      if (!created) throw appKeyTaken()
+      if (!created) throw new InvalidInput([{ field: 'app_key', problem: localized('already-taken') }])
       const { status, hosts, redirect_uris, scopes } = created
       const detail = { status, hosts, redirect_uris, scopes }
-      await recordChange(inside, app.app_key, 'app_created', detail)
+      await recordAudit(inside, { event: 'app_created', appKey: app.app_key, detail })
       if (created.webhook_url === null) return { ...created, app_secret: secret }
       const webhook_secret = await makeWebhookSecret(inside, app.app_key)
       return { ...created, app_secret: secret, webhook_secret }
@@ -72,12 +68,9 @@ export const listMicroApps = operation(microAppFilter, (deps: Deps, filter) =>
   pageNamed('apps', store.listMicroApps(deps.db, filter)),
 )
 
-/**
- * The app with the dates of its live secrets, the current one first. Like all below, throws 20007 (404) for an unknown
- * app_key.
- */
+/** With the dates of its live secrets, the current one first. Like all below, throws 20007 (404) for an unknown app_key. */
 export async function showMicroApp(deps: Deps, appKey: string): Promise<MicroApp & { secrets: SecretDates[] }> {
-  const { secrets, ...app } = await existing(appKey, () => store.findMicroApp(deps.db, appKey, deps.clock.now()))
+  const { secrets, ...app } = await existing(deps.db, appKey, deps.clock.now())
   return { ...app, secrets: secrets.map(({ secret_hash: _, ...dates }) => dates) }
 }
 
@@ -88,32 +81,18 @@ export const updateMicroApp = operation(
     appKey: string,
     { unchanged_since, ...input }: MicroAppChanges & UnchangedSince,
   ): Promise<MicroApp & { webhook_secret?: string }> => {
-    const changes = withPkceInA1(input)
     let webhook_secret: string | undefined
-    const app = await changeMicroApp(deps, appKey, 'app_updated', async (inside, now) => {
-      const { db } = inside
-      const before = await store.findMicroApp(db, appKey, now)
-      refuseIfChanged(before?.updated_at, unchanged_since)
-      const changed = await store.updateMicroApp(db, appKey, changes, now)
-      const problems = changed ? crossFieldProblems(changed) : []
-      if (problems.length > 0) throw new InvalidInput(problems)
-      if (changed && !hasSecret(changed)) await deleteSecrets(db, appKey)
-      const urls = { before: before?.webhook_url ?? null, after: changed?.webhook_url ?? null }
+    const app = await changeMicroApp(deps, appKey, 'app_updated', async (inside, before, now) => {
+      refuseIfChanged(before.updated_at, unchanged_since)
+      const change = await changeFields(inside.db, before, withPkceInA1(input), now)
+      if (!hasSecret(change.changed)) await deleteSecrets(inside.db, appKey)
+      const urls = { before: before.webhook_url, after: change.changed.webhook_url }
       webhook_secret = await renewWebhookSecret(inside, appKey, urls)
-      return { changed, detail: changedFields(Object.keys(changes), before, changed) }
+      return change
     })
     return webhook_secret === undefined ? app : { ...app, webhook_secret }
   },
 )
-
-/** For the audit log: these fields before and after. */
-function changedFields(fields: readonly string[], before: MicroApp | undefined, after: MicroApp | undefined) {
-  const valuesOf = (app: MicroApp) => {
-    const recorded: Readonly<Record<string, unknown>> = withMaskedWebhook(app)
-    return Object.fromEntries(fields.map((field) => [field, recorded[field]]))
-  }
-  return before && after && { before: valuesOf(before), after: valuesOf(after) }
-}
 
 /** Applies the changes that its team requested, and makes the app live. `admit` throws if it may not be any more. */
 export const putLive = (
@@ -122,18 +101,28 @@ export const putLive = (
   { unchanged_since: _, ...changes }: MicroAppChanges & UnchangedSince,
   { requestId, admit }: { readonly requestId: string; readonly admit: (before: MicroApp) => void },
 ): Promise<MicroApp> =>
-  changeMicroApp(deps, appKey, 'app_request_approved', async ({ db }, now) => {
-    const before = await store.findMicroApp(db, appKey, now)
-    if (before) admit(before)
-    const changed = await store.updateMicroApp(db, appKey, { ...changes, stage: 'live' }, now)
-    const change = changedFields([...Object.keys(changes), 'stage'], before, changed)
-    return { changed, detail: { request_id: requestId, ...change } }
+  changeMicroApp(deps, appKey, 'app_request_approved', async ({ db }, before, now) => {
+    admit(before)
+    const { changed, detail } = await changeFields(db, before, { ...changes, stage: 'live' }, now)
+    return { changed, detail: { request_id: requestId, ...detail } }
   })
+
+/** Stores the changes; the detail has these fields before and after. Throws InvalidInput if the fields contradict each other. */
+async function changeFields(db: Db, before: MicroApp, changes: store.Changes, now: Date) {
+  const changed = await store.updateMicroApp(db, before.app_key, changes, now)
+  const problems = crossFieldProblems(changed)
+  if (problems.length > 0) throw new InvalidInput(problems)
+  const valuesOf = (app: MicroApp) => {
+    const recorded: Readonly<Record<string, unknown>> = withMaskedWebhook(app)
+    return Object.fromEntries(Object.keys(changes).map((field) => [field, recorded[field]]))
+  }
+  return { changed, detail: { before: valuesOf(before), after: valuesOf(changed) } }
+}
 
 const withStatus =
   (status: 'approved' | 'suspended') =>
   (deps: Deps, appKey: string): Promise<MicroApp> =>
-    changeMicroApp(deps, appKey, `app_${status}`, async ({ db }, now) => ({
+    changeMicroApp(deps, appKey, `app_${status}`, async ({ db }, _before, now) => ({
       changed: await store.updateMicroApp(db, appKey, { status }, now),
     }))
 
@@ -145,11 +134,9 @@ export const suspendMicroApp = withStatus('suspended')
 
 /** Ends all grants that the app has now, with their codes and tokens, and the consents remembered for it. */
 export const endTokensOfApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
-  changeMicroApp(deps, appKey, 'app_tokens_ended', async ({ db }, now) => ({
+  changeMicroApp(deps, appKey, 'app_tokens_ended', async ({ db }, _before, now) => ({
     changed: await store.setValidFrom(db, appKey, now),
   }))
-
-const noWebhook = (): RescodeError => invalidRequest(localized('no-app-webhook'), { status: 404 })
 
 /** A new webhook secret, shown only now. For `overlap_s` more seconds each call is signed with both. */
 export async function rotateAppWebhookSecret(
@@ -158,9 +145,9 @@ export async function rotateAppWebhookSecret(
   { overlap_s }: SecretRotation,
 ): Promise<MicroApp & { webhook_secret: string }> {
   let webhook_secret = ''
-  const app = await changeMicroApp(deps, appKey, 'app_webhook_secret_rotated', async (inside, now) => {
-    const { secrets: _, ...changed } = await existing(appKey, () => store.findMicroApp(inside.db, appKey, now))
-    if (changed.webhook_url === null) throw noWebhook()
+  const app = await changeMicroApp(deps, appKey, 'app_webhook_secret_rotated', async (inside, before, now) => {
+    const { secrets: _, ...changed } = before
+    if (changed.webhook_url === null) throw invalidRequest(localized('no-app-webhook'), { status: 404 })
     webhook_secret = await makeWebhookSecret(inside, appKey, addSeconds(now, overlap_s))
     return { changed, detail: { overlap_s } }
   })
@@ -168,9 +155,9 @@ export async function rotateAppWebhookSecret(
 }
 
 interface Change {
-  readonly changed: MicroApp | undefined
+  readonly changed: MicroApp
   /** For the audit log; never a secret. */
-  readonly detail?: object | undefined
+  readonly detail?: object
 }
 
 /** Changes an app and records it in the audit log, in one transaction. Changes of one app wait for each other. */
@@ -178,23 +165,18 @@ export const changeMicroApp = (
   deps: Deps,
   appKey: string,
   event: `app_${string}`,
-  work: (inside: Deps, now: Date) => Promise<Change>,
+  work: (inside: Deps, before: store.MicroAppWithSecrets, now: Date) => Promise<Change>,
 ): Promise<MicroApp> =>
   inTransaction(deps, async (inside, db) => {
-    if (!APP_KEY.test(appKey) || !(await store.lockMicroApp(db, appKey))) throw noSuchMicroApp()
-    const { changed, detail = {} } = await work(inside, deps.clock.now())
-    if (!changed) throw noSuchMicroApp()
-    await recordChange(inside, appKey, event, detail)
+    await store.lockMicroApp(db, appKey)
+    const now = deps.clock.now() // after waiting for the lock
+    const { changed, detail = {} } = await work(inside, await existing(db, appKey, now), now)
+    await recordAudit(inside, { event, appKey, detail })
     return changed
   })
 
-/** Records a change in the audit log; `deps.db` is its transaction. */
-const recordChange = (deps: Deps, appKey: string, event: `app_${string}`, detail: object) =>
-  recordAudit(deps, { event, appKey, detail })
-
-/** Text that cannot be an app_key never reaches the database, which cannot store a NUL character. */
-async function existing<T>(appKey: string, find: () => Promise<T | undefined>): Promise<T> {
-  const found = APP_KEY.test(appKey) ? await find() : undefined
-  if (found === undefined) throw noSuchMicroApp()
+async function existing(db: Db, appKey: string, now: Date): Promise<store.MicroAppWithSecrets> {
+  const found = await store.findMicroApp(db, appKey, now)
+  if (!found) throw invalidRequest(localized('no-micro-app'), { status: 404 })
   return found
 }

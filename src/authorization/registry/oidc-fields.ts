@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Fields } from '../../platform/db/record-fields.ts'
+import { changeable, type Fields } from '../../platform/db/record-fields.ts'
 import { issue, problem } from '../../platform/lib/json/field-problem.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
@@ -30,9 +30,7 @@ export const hasSecret = ({ token_auth_methods }: { token_auth_methods: readonly
 
 const isOrigin = (text: string): boolean => parsedUrl(text)?.origin === text
 
-const corsOrigins = setOf(endpointUrl.refine(isOrigin, problem('must-be-origin'))).meta({
-  flag: 'cors-origin',
-})
+const corsOrigins = setOf(endpointUrl.refine(isOrigin, problem('must-be-origin'))).meta({ flag: 'cors-origin' })
 
 const idTokenAlg = z.enum(ID_TOKEN_ALGS)
 
@@ -78,57 +76,20 @@ const jwksUri = endpointUrl
   .refine((text) => !parsedUrl(text) || isTrustworthy(text), problem('must-be-https-or-loopback'))
   .nullable()
 
+const flag = (usual: boolean) => changeable(z.boolean(), usual, z.boolean())
+
 export const OIDC_FIELDS = {
-  post_logout_uris: {
-    created: postLogoutUris.default([]),
-    changed: postLogoutUris,
-    kept: z.array(z.string()),
-  },
+  post_logout_uris: changeable(postLogoutUris, [], z.array(z.string())),
   token_auth_methods: {
-    created: tokenAuthMethods.default([...USUAL_TOKEN_AUTH]),
-    changed: tokenAuthMethods,
-    kept: z.array(z.enum(TOKEN_AUTH_METHODS)),
+    ...changeable(tokenAuthMethods, [...USUAL_TOKEN_AUTH], z.array(z.enum(TOKEN_AUTH_METHODS))),
     everyCall: true,
   },
-  jwks: {
-    created: givenJwks.default(null),
-    changed: givenJwks,
-    kept: z.object({ keys: z.array(z.record(z.string(), z.string())) }).nullable(),
-  },
-  jwks_uri: {
-    created: jwksUri.default(null),
-    changed: jwksUri,
-    kept: z.string().nullable(),
-  },
-  require_pkce: {
-    created: z.boolean().default(true),
-    changed: z.boolean(),
-    kept: z.boolean(),
-  },
-  require_pkce_in_a1: {
-    created: z.boolean().default(false),
-    changed: z.boolean(),
-    kept: z.boolean(),
-  },
-  issuer_aud_only: {
-    created: z.boolean().default(false),
-    changed: z.boolean(),
-    kept: z.boolean(),
-  },
-  always_ask: {
-    created: z.boolean().default(false),
-    changed: z.boolean(),
-    kept: z.boolean(),
-  },
-  cors_origins: {
-    created: corsOrigins.default([]),
-    changed: corsOrigins,
-    kept: z.array(z.string()),
-  },
-  id_token_alg: {
-    created: idTokenAlg.default('RS256'),
-    changed: idTokenAlg,
-    kept: idTokenAlg,
-    everyCall: true,
-  },
+  jwks: changeable(givenJwks, null, z.object({ keys: z.array(z.record(z.string(), z.string())) }).nullable()),
+  jwks_uri: changeable(jwksUri, null, z.string().nullable()),
+  require_pkce: flag(true),
+  require_pkce_in_a1: flag(false),
+  issuer_aud_only: flag(false),
+  always_ask: flag(false),
+  cors_origins: changeable(corsOrigins, [], z.array(z.string())),
+  id_token_alg: { ...changeable(idTokenAlg, 'RS256', idTokenAlg), everyCall: true },
 } as const satisfies Fields

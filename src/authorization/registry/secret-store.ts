@@ -5,6 +5,7 @@ import { type Db, sql } from '../../platform/db/sql.ts'
 import type { SecretDates } from '../../platform/lib/crypto/generated-secret.ts'
 import { type DerivedKeys, fingerprintOf, hashSecret, type Keys } from '../../platform/lib/crypto/keys.ts'
 import { CLIENT_WINDOW_S, currentWindow, type Failures, failedAttemptByKey } from '../../platform/throttle/index.ts'
+import { APP_KEY } from './micro-app-fields.ts'
 import { type CallingApp, callingApp } from './wire.ts'
 
 /** The secrets of micro-apps, and the look-up of a calling app with them. */
@@ -67,7 +68,9 @@ const callerRow = z.looseObject({ app_key: z.string().nullable() }).transform((r
 const COLUMNS_OF_CALLER = columnsOf(Object.keys(callingApp.shape), 'app')
 const CALLER_FAILURES = failedAttemptByKey(sql.part`asked.subject`)
 
-const ASKED = ({ appKey, subject }: Caller) => sql.part`${appKey}::text as app_key, ${subject()}::bytea as subject`
+/** No app has the empty app_key. */
+const ASKED = ({ appKey, subject }: Caller) =>
+  sql.part`${APP_KEY.test(appKey) ? appKey : ''}::text as app_key, ${subject()}::bytea as subject`
 
 /** One row per secret, the current one first; one row if there is none. Every token request needs it. */
 const callers: Batched<Caller, z.output<typeof callerRow>> = {
@@ -163,9 +166,8 @@ const ending = z.object({ app_key: z.string(), created_at: z.date(), ends_at: z.
 
 /**
  * Marks secrets that end by `until` as announced and returns them, each to one caller only, which notifies the app in the
- * same transaction. A concurrent caller waits, finds them announced and skips them. Citus cannot lock rows of a join with
- * micro_app beforehand, so two callers may lock rows in opposite order; PostgreSQL then aborts one of them, whose job runs
- * again.
+ * same transaction. Citus cannot lock rows of a join with micro_app beforehand, so two callers may lock rows in opposite
+ * order; PostgreSQL then aborts one of them, whose job runs again.
  */
 export const takeEndingSecrets = (
   db: Db,

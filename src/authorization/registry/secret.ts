@@ -5,7 +5,6 @@ import { fingerprintOf } from '../../platform/lib/crypto/keys.ts'
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { changeMicroApp, showMicroApp } from './micro-app.ts'
-import { APP_KEY } from './micro-app-fields.ts'
 import { hasSecret } from './oidc-fields.ts'
 import {
   type AppWithFailures,
@@ -21,10 +20,6 @@ import { findMicroApp, type MicroAppWithSecrets } from './store.ts'
 import type { CallingApp, MicroApp } from './wire.ts'
 
 const USE_RECORDED_EVERY_S = 60
-const WITHOUT_SECRET = {
-  field: 'token_auth_methods',
-  problem: localized('has-no-secret'),
-}
 
 /**
  * A new app_secret that works at once. One of the earlier ones works for `overlap_s` more seconds, unless it ends sooner: the
@@ -37,10 +32,10 @@ export async function rotateSecret(
   { overlap_s }: SecretRotation,
 ): Promise<MicroApp & { secrets: SecretDates[]; app_secret: string }> {
   const secret = generateSecret('ghas')
-  await changeMicroApp(deps, appKey, 'app_secret_rotated', async ({ db }, now) => {
-    const app = await findMicroApp(db, appKey, now)
-    if (!app) return { changed: undefined }
-    if (!hasSecret(app)) throw new InvalidInput([WITHOUT_SECRET])
+  await changeMicroApp(deps, appKey, 'app_secret_rotated', async ({ db }, app, now) => {
+    if (!hasSecret(app)) {
+      throw new InvalidInput([{ field: 'token_auth_methods', problem: localized('has-no-secret') }])
+    }
     const kept = app.secrets.find(({ last_used_at }) => last_used_at !== null) ?? app.secrets[0]
     const ended = app.secrets.filter((other) => other !== kept)
     await replaceSecret(db, appKey, newSecret(deps.keys, secret, now), {
@@ -53,20 +48,14 @@ export async function rotateSecret(
 }
 
 /** The app with its live secrets, whatever its status; undefined for an unknown app_key. */
-export async function findMicroAppForAuthentication(
-  deps: Deps,
+export const findMicroAppForAuthentication = (
+  { db, clock }: Deps,
   appKey: string,
-): Promise<MicroAppWithSecrets | undefined> {
-  return APP_KEY.test(appKey) ? findMicroApp(deps.db, appKey, deps.clock.now()) : undefined
-}
+): Promise<MicroAppWithSecrets | undefined> => findMicroApp(db, appKey, clock.now())
 
 /** The app and the failed attempts of `countedBy`, in one read, which costs the same for text that cannot be an app_key. */
-export const findAppWithFailures = (
-  { db, clock }: Deps,
-  { appKey, countedBy, subject }: Caller,
-): Promise<AppWithFailures> =>
-  // No app has the empty app_key.
-  findCaller(db, { appKey: APP_KEY.test(appKey) ? appKey : '', countedBy, subject }, clock.now())
+export const findAppWithFailures = ({ db, clock }: Deps, caller: Caller): Promise<AppWithFailures> =>
+  findCaller(db, caller, clock.now())
 
 /** A secret that an app has presented. */
 export interface UsedSecret extends LiveSecret {
@@ -74,10 +63,7 @@ export interface UsedSecret extends LiveSecret {
   readonly rehashed?: Buffer
 }
 
-/**
- * Records the use of a secret, at most once a minute so that a busy app writes few rows. A secret hashed under an old key is
- * stored anew under SECRET_KEY.
- */
+/** At most once a minute: a busy app writes few rows. One hashed under an old key is stored anew under SECRET_KEY. */
 export async function noteSecretUse(
   { db, clock, keys }: Deps,
   { app_key: appKey }: Pick<CallingApp, 'app_key'>,

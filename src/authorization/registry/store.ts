@@ -2,7 +2,9 @@ import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
 import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import { assignmentsOf, columnsOf, valuesOf } from '../../platform/db/record-fields.ts'
+import type { SealedColumn } from '../../platform/db/sealed.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { APP_KEY } from './micro-app-fields.ts'
 import {
   type LiveSecret,
   liveSecrets,
@@ -25,10 +27,7 @@ export type MicroAppWithSecrets = MicroApp & { secrets: LiveSecret[] }
 export const joinedMicroApp = (appKey: Fragment): Fragment =>
   sql.part`micro_app a on a.app_key = any (array[${appKey}])`
 
-/**
- * Inserts the app and its first secret, if any, in one statement; undefined if the app_key is taken. Columns that are not
- * given get the database's defaults.
- */
+/** With its first secret, if any, in one statement; undefined if the app_key is taken. */
 export const insertMicroApp = (
   db: Db,
   app: NewMicroApp & Pick<MicroApp, 'app_key' | 'stage'>,
@@ -80,19 +79,18 @@ const apps: Batched<string, z.output<typeof appRow>> = {
         order by secret.ends_at desc nulls first`,
 }
 
+/** The app with its live secrets, whatever its status. Text that cannot be an app_key never reaches the database. */
 export async function findMicroApp(db: Db, appKey: string, now: Date): Promise<MicroAppWithSecrets | undefined> {
+  if (!APP_KEY.test(appKey)) return undefined
   const rows = await db.batch(apps, appKey)
   const app = rows[0]?.app
   return app && { ...app, secrets: liveSecrets(rows, now) }
 }
 
-export const updateMicroApp = (
-  db: Db,
-  appKey: string,
-  changes: { readonly [Name in keyof MicroApp]?: MicroApp[Name] | undefined },
-  now: Date,
-): Promise<MicroApp | undefined> =>
-  db.maybe(
+export type Changes = { readonly [Name in keyof MicroApp]?: MicroApp[Name] | undefined }
+
+export const updateMicroApp = (db: Db, appKey: string, changes: Changes, now: Date): Promise<MicroApp> =>
+  db.one(
     microApp,
     sql`update micro_app set ${assignmentsOf(changes, CHANGEABLE)}, updated_at = ${now}
     where app_key = ${appKey}
@@ -100,15 +98,15 @@ export const updateMicroApp = (
   )
 
 /** Never moved back: the clock of the process that set it may have been ahead. */
-export const setValidFrom = (db: Db, appKey: string, at: Date): Promise<MicroApp | undefined> =>
-  db.maybe(
+export const setValidFrom = (db: Db, appKey: string, at: Date): Promise<MicroApp> =>
+  db.one(
     microApp,
     sql`update micro_app set valid_from = greatest(valid_from, ${at}) where app_key = ${appKey} returning ${COLUMNS}`,
   )
 
 /** Locks the app, so that its changes wait for one another; false if there is no such app. */
 export const lockMicroApp = async (db: Db, appKey: string): Promise<boolean> =>
-  (await db.exec(sql`select from micro_app where app_key = ${appKey} for update`)) === 1
+  APP_KEY.test(appKey) && (await db.exec(sql`select from micro_app where app_key = ${appKey} for update`)) === 1
 
 /** Oldest first. */
 export async function listMicroApps(db: Db, { limit, after, ...filter }: MicroAppFilter): Promise<Page<MicroApp>> {
@@ -124,3 +122,45 @@ export async function listMicroApps(db: Db, { limit, after, ...filter }: MicroAp
   )
   return pageOf(found, limit)
 }
+
+const sealed = z.instanceof(Buffer).nullable()
+const webhook = z.object({
+  webhook_url: z.string(),
+  webhook_secret: sealed,
+  /** Also null if it has ended. */
+  former_webhook_secret: sealed,
+})
+
+/** Binds a sealed secret to its row, so that it cannot be opened in another one; both columns of a row share it. */
+export const webhookSecretContext = (appKey: string): string => `webhook_secret of app ${appKey}`
+
+export const findWebhook = (db: Db, appKey: string, now: Date): Promise<z.output<typeof webhook> | undefined> =>
+  db.maybe(
+    webhook,
+    sql`select webhook_url, webhook_secret,
+          case when former_webhook_secret_ends_at > ${now} then former_webhook_secret end as former_webhook_secret
+        from micro_app where app_key = ${appKey} and webhook_url is not null`,
+  )
+
+/** Replaces all secrets of the webhook; null removes them. */
+export const setWebhookSecret = (db: Db, appKey: string, secret: Buffer | null): Promise<number> =>
+  db.exec(
+    sql`update micro_app
+        set webhook_secret = ${secret}, former_webhook_secret = null, former_webhook_secret_ends_at = null
+        where app_key = ${appKey}`,
+  )
+
+/** The current secret becomes the former one, which also signs until `formerEndsAt`. */
+export const replaceWebhookSecret = (db: Db, appKey: string, secret: Buffer, formerEndsAt: Date): Promise<number> =>
+  db.exec(
+    sql`update micro_app set webhook_secret = ${secret}, former_webhook_secret = webhook_secret,
+          former_webhook_secret_ends_at = ${formerEndsAt}
+        where app_key = ${appKey}`,
+  )
+
+export const REGISTRY_SEALED: readonly SealedColumn[] = ['webhook_secret', 'former_webhook_secret'].map((column) => ({
+  table: 'micro_app',
+  column,
+  key: ['app_key'],
+  contextOf: ([appKey = '']) => webhookSecretContext(appKey),
+}))

@@ -2,7 +2,7 @@ import type { Deps } from '../../platform/deps.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { newWebhookSecret } from '../../platform/lib/crypto/generated-secret.ts'
 import { decryptSecret, encryptSecret } from '../../platform/lib/crypto/keys.ts'
-import * as store from './webhook-store.ts'
+import * as store from './store.ts'
 
 /** An app's webhook, and the secrets that sign its calls (`whsec_…`): the current one, then the former one until it ends. */
 export interface WebhookOfApp {
@@ -29,10 +29,7 @@ export async function presentWebhookSecrets(
   return { mark, formerSigns: Boolean(found?.former_webhook_secret) }
 }
 
-/**
- * Creates a secret and returns it, to be shown this once. The previous one also signs until `formerEndsAt`, one before it
- * no longer.
- */
+/** Returns the secret, to be shown this once. The previous one also signs until `formerEndsAt`. */
 export async function makeWebhookSecret(
   { db, keys }: Pick<Deps, 'db' | 'keys'>,
   appKey: string,

@@ -25,9 +25,7 @@ export interface AccessLedger {
 
 interface LedgerBounds {
   readonly everyMs: number
-  /**
-   * Entries in memory; further reads are dropped and counted in a metric. From half of this on, entries are written at once.
-   */
+  /** Entries in memory; further reads are dropped and counted. From half of this on, entries are written at once. */
   readonly most: number
   /** Entries per statement, each with one row per kind. */
   readonly batch: number

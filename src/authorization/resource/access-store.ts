@@ -57,13 +57,9 @@ export const addReads = (shard: Db, counted: readonly CountedReads[]): Promise<n
           reads = known.reads + excluded.reads, last_at = greatest(known.last_at, excluded.last_at)`,
   )
 
-const access = z.object({
-  app_key: z.string(),
-  kind: accessKind,
-  hour: z.date(),
-  reads: z.number(),
-  last_at: z.date(),
-})
+const counts = { reads: z.number(), last_at: z.date() }
+
+const access = z.object({ app_key: z.string(), kind: accessKind, hour: z.date(), ...counts })
 /** An app's reads in the hour that begins at `hour`. */
 export type Access = z.output<typeof access>
 
@@ -86,24 +82,12 @@ export async function accessesOfUser(db: Db, person: UserRowKey, { limit, after 
   return pageOf(found, limit)
 }
 
-const total = z.object({
-  app_key: z.string(),
-  /** Null if the app was deleted. */
-  app_name: z.string().nullable(),
-  kind: accessKind,
-  reads: z.number(),
-  last_at: z.date(),
-})
+/** `app_name` is null if the app was deleted. */
+const total = z.object({ app_key: z.string(), app_name: z.string().nullable(), kind: accessKind, ...counts })
 export type TotalReads = z.output<typeof total>
 
-const dayOfReads = z.object({
-  /** Which of the days, counted from 0. */
-  place: z.number(),
-  app_key: z.string(),
-  kind: accessKind,
-  reads: z.number(),
-  last_at: z.date(),
-})
+/** `place`: which of the days, counted from 0. */
+const dayOfReads = z.object({ place: z.number(), app_key: z.string(), kind: accessKind, ...counts })
 
 /** Rows of a page: a month of twenty apps that read both kinds every day. */
 const MAX_DAY_ROWS = 1_300

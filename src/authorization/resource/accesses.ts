@@ -7,10 +7,7 @@ import { type Access, accessesOfUser, accessKind } from './access-store.ts'
 
 export const accessFilter = userKey.extend(pageInput(z.tuple([momentKey, z.string().max(128), accessKind])))
 
-/**
- * Which apps have read the user's profile or phone number, by hour, newest first, up to a minute late. Recorded in the audit
- * log. Throws 20007 (404) for an unknown user.
- */
+/** By hour, newest first, up to a minute late. Recorded in the audit log. Throws 20007 (404) for an unknown user. */
 export const listAccesses = (
   deps: Deps,
   { cid, user_id, ...page }: z.output<typeof accessFilter>,

@@ -4,7 +4,7 @@ import { type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/
 import type { NamedFailure } from '../../platform/lib/failure.ts'
 import { grantableScopes, isScope, type Scope } from '../../platform/lib/scope.ts'
 import { ACCESS_TOKENS, type Parameters, readParameters, required } from '../oauth/index.ts'
-import type { AccessKind } from './access-ledger.ts'
+import type { AccessKind } from './access-store.ts'
 import { resourceFailure } from './failures.ts'
 import { type DescribedToken, type FoundAccessToken, findDescribedToken, findToken } from './store.ts'
 import { type PhoneResult, userInfoResult } from './wire.ts'
@@ -54,10 +54,7 @@ function verifyAccessToken({ keys, clock }: Deps, parameters: Parameters): Opaqu
   return token
 }
 
-/**
- * A4 and A5 rows 5–8 in order, after unknown tokens (row 3) and those that were ended early (row 4): the user's data, if the
- * token allows `scope`.
- */
+/** A4 and A5 rows 5–8 in order, after unknown tokens (row 3) and those that were ended early (row 4). */
 async function readWithToken({ db }: Deps, { routingKey, hash }: OpaqueToken, scope: Scope): Promise<FoundAccessToken> {
   const found = await findToken(db, { routingKey, hash, scope })
   if (!found) throw await unknownToken(db, { routingKey, hash })
@@ -94,10 +91,7 @@ export const READS: Readonly<Record<AccessKind, Read>> = {
   profile: { scope: 'USER_INFO', resultOf: userInfoResult },
 }
 
-/**
- * Not async, so that failures without the database are thrown synchronously: rejecting a promise costs more than all the
- * checks.
- */
+/** Not async: rejecting a promise costs more than all checks that need no database, whose failures are thrown at once. */
 export const readByUrl = (deps: Deps, url: string, { scope }: Read): Promise<FoundAccessToken> =>
   readWithToken(deps, verifyAccessToken(deps, readParameters(url)), scope)
 

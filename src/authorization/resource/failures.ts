@@ -1,20 +1,10 @@
-import { type FailureRow, failureFactory, type OAuthError } from '../../platform/lib/failure.ts'
+import { type FailureRow, failureFactory, oauthError } from '../../platform/lib/failure.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 
-/**
- * Every failure of A4 and A5 beyond those of parameters (REFERENCE "Errors of area A"): the only place that knows rescodes.
- */
+/** Every failure of A4 and A5 beyond those of parameters: the only place that knows rescodes. */
 
-const UNUSABLE_TOKEN: OAuthError = {
-  error: 'invalid_token',
-  status: 401,
-  description: localized('token-unusable'),
-}
-const INSUFFICIENT_SCOPE: OAuthError = {
-  error: 'insufficient_scope',
-  status: 403,
-  description: localized('token-lacks-scope'),
-}
+const UNUSABLE_TOKEN = oauthError('invalid_token', localized('token-unusable'), 401)
+const INSUFFICIENT_SCOPE = oauthError('insufficient_scope', localized('token-lacks-scope'), 403)
 
 const INVALID_TOKEN: FailureRow = { rescode: 20009, standard: UNUSABLE_TOKEN }
 

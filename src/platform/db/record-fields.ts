@@ -25,6 +25,13 @@ interface TeamInput {
 
 export type Fields = Readonly<Record<string, RecordField>>
 
+/** A field that may be set on creation, `usual` by default, and changed later. */
+export const changeable = <Given extends z.ZodType, Kept extends z.ZodType>(
+  given: Given,
+  usual: z.core.util.NoUndefined<z.output<Given>>,
+  kept: Kept,
+) => ({ created: given.default(usual), changed: given, kept })
+
 type Use = 'created' | 'changed' | 'kept'
 
 type Shape<Described, As extends Use> = {

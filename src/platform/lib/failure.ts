@@ -10,6 +10,12 @@ export interface OAuthError {
   readonly description: LocalizedText | ((value: string) => LocalizedText)
 }
 
+export const oauthError = (
+  error: string,
+  description: OAuthError['description'],
+  status: OAuthError['status'] = 400,
+): OAuthError => ({ error, status, description })
+
 /** A row of a room's table of failures: how each dialect reports it. All columns but `standard` are the contract's. */
 export interface FailureRow {
   readonly rescode: Rescode
@@ -87,7 +93,7 @@ export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAn
   }
 }
 
-const SERVER_ERROR: OAuthError = { error: 'server_error', status: 500, description: localized('server-failed') }
+const SERVER_ERROR = oauthError('server_error', localized('server-failed'), 500)
 
 /** RFC 6749 §5.2 allows only the other characters in a description. */
 const NOT_IN_DESCRIPTIONS = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g

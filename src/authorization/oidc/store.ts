@@ -23,13 +23,15 @@ export type SigningKey = z.output<typeof signingKey>
 const sealedKey = signingKey.extend({ sealed: z.instanceof(Buffer) })
 export type SealedKey = z.output<typeof sealedKey>
 
-export const SIGNING_KEY_RETENTION: readonly Retention[] = [
+export const OIDC_RETENTION: readonly Retention[] = [
   {
     table: 'signing_key',
     key: ['kid'],
     column: 'published_until',
     keptS: ({ SESSION_LIFETIME_S }) => SESSION_LIFETIME_S + MARGIN_S,
   },
+  { table: 'pushed_request', key: ['request_hash'], column: 'expires_at', often: true, keptS: () => 60 },
+  { table: 'client_assertion', key: ['assertion_hash'], column: 'expires_at', keptS: () => MARGIN_S },
 ]
 
 export const sealingContext = (kid: string): string => `signing_key ${kid}`
@@ -72,3 +74,40 @@ export const endSigningKeys = (db: Db, kids: readonly string[], until: Date, pub
         set signs_until = least(signs_until, ${until}), published_until = least(published_until, ${publishedUntil})
         where kid = any (${kids}::text[])`,
   )
+
+export interface PushedRequest {
+  readonly hash: Buffer
+  readonly appKey: string
+  readonly parameters: string
+  readonly expiresAt: Date
+}
+
+export const insertPushedRequest = (db: Db, { hash, appKey, parameters, expiresAt }: PushedRequest): Promise<number> =>
+  db.exec(
+    sql`insert into pushed_request (request_hash, app_key, parameters, expires_at)
+        values (${hash}, ${appKey}, ${parameters}, ${expiresAt})`,
+  )
+
+/** The parameters, for the browser that opens the request first, as often as it likes; undefined for any other. */
+export const openPushedRequest = (
+  db: Db,
+  { hash, appKey, openedBy }: Pick<PushedRequest, 'hash' | 'appKey'> & { readonly openedBy: Buffer },
+  now: Date,
+): Promise<string | undefined> =>
+  db.maybeValue(
+    z.string(),
+    sql`update pushed_request set opened_by = ${openedBy}
+        where request_hash = ${hash} and app_key = ${appKey} and expires_at > ${now}
+          and (opened_by is null or opened_by = ${openedBy})
+        returning parameters`,
+  )
+
+export const deletePushedRequest = (db: Db, hash: Buffer): Promise<number> =>
+  db.exec(sql`delete from pushed_request where request_hash = ${hash}`)
+
+/** True for the first use. */
+export const recordAssertion = async (db: Db, hash: Buffer, expiresAt: Date): Promise<boolean> =>
+  (await db.exec(
+    sql`insert into client_assertion (assertion_hash, expires_at) values (${hash}, ${expiresAt})
+        on conflict (assertion_hash) do nothing`,
+  )) === 1

@@ -15,30 +15,26 @@ export const peopleSettings = {
     .describe(
       'failed sign-ins of one passport, clientId or member from one network (IPv4 /24, IPv6 /64) in 15 minutes before it has to wait; a browser that has signed in before has as many of its own',
     ),
-  SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE: whole(1, 1_000_000)
-    .default(50)
-    .describe('the same from all networks, before only browsers that have signed in before may try'),
+  SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE: whole(1, 1_000_000).default(50).describe('the same from all networks'),
   SIGN_IN_FAILURES_PER_ADDRESS: whole(1, 100_000)
     .default(50)
     .describe(
-      'failed sign-ins from one address (IPv6: one /64, and sixteen times as many from its /48) in 15 minutes before it has to wait',
+      'failed sign-ins from one address (IPv6 /64; sixteen times as many from its /48) in 15 minutes before it has to wait',
     ),
   SECOND_FACTOR: z
     .enum(['off', 'offered', 'required'], 'must be off, offered or required')
     .default('offered')
     .describe(
-      'authenticator apps: `offered` lets a person add one; `required` makes everybody add one at the next sign-in; `off` neither offers nor asks',
+      'authenticator apps: `offered` lets people add one; `required` makes them, at the next sign-in; `off` never asks',
     ),
   PASSKEYS: onOff
     .default(true)
-    .describe(
-      '`off` accepts none. They need an https `PUBLIC_URL` with a name, or one of this machine, and work under that name alone',
-    ),
+    .describe('`off` accepts none. They need an https `PUBLIC_URL` with a name, or one of this machine'),
   PASSWORD_RESET: z
     .enum(['off', 'mail', 'hook'], 'must be off, mail or hook')
     .default('off')
     .describe(
-      'forgotten passwords: `mail` sends a link, valid for an hour, to those whose passport is a mail address; `hook` gives it to `PASSWORD_RESET_HOOK` to send; `off`: an operator makes a link',
+      'forgotten passwords: `mail` sends a link to those whose passport is a mail address; `hook` gives it to `PASSWORD_RESET_HOOK`; `off`: an operator makes a link',
     ),
   PROFILE_OWNED: list
     .refine(
@@ -48,21 +44,19 @@ export const peopleSettings = {
     .transform((fields) => fields as ProfileField[])
     .default([])
     .describe(
-      'parts of a profile that people can only read here: `name`, `avatar`, `gender`, `phone`, `mail`. A new mail address needs `SMTP_URL` or the hook, a new phone number the hook: a code is sent there first',
+      'parts of a profile that people can only read here: `name`, `avatar`, `gender`, `phone`, `mail`. To change a mail address needs `SMTP_URL` or the hook, a phone number the hook',
     ),
   DEVELOPERS: z
     .enum(['open', 'invited', 'off'], 'must be open, invited or off')
     .default('open')
     .describe(
-      'who may register micro-apps at `/developer`: `open` everybody with an account; `invited` those whom a team or an operator (`gatehouse team create`) has invited; `off` nobody. Apps take only test users of their own until an operator approves them',
+      'who may register micro-apps at `/developer`: `open` everybody with an account; `invited` those whom a team or an operator (`gatehouse team create`) has invited; `off` nobody',
     ),
   OPERATORS_MAIL: z
     .email('must be one mail address')
     .max(254)
     .optional()
-    .describe(
-      'address that gets a mail for each request of a team to approve its app or a change; `/console/app-requests` lists them',
-    ),
+    .describe('address that gets a mail for each request for approval (`/console/app-requests`)'),
   PASSWORD_RESET_HOOK: z
     .url({ protocol: /^https?$/, error: 'must be an https:// address' })
     .optional()

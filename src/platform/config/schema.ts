@@ -20,9 +20,7 @@ export const settings = z.object({
   PORT: whole(0, 65_535).default(3000).describe('port to listen on; 0 takes a free one'),
   PUBLIC_URL: originUrl
     .optional()
-    .describe(
-      'address at which browsers reach the service: scheme, host and port (default: `http://localhost:PORT`; required in production)',
-    ),
+    .describe('address at which browsers reach the service (default: `http://localhost:PORT`; required in production)'),
   API_URL: originUrl.optional().describe("address at which micro-apps' servers reach A2–A6, if not `PUBLIC_URL`"),
   PARTNER_URL: originUrl
     .optional()
@@ -43,7 +41,7 @@ export const settings = z.object({
   DATABASE_URL: databaseUrl
     .optional()
     .describe(
-      'PostgreSQL to use, `postgres://user:password@host:port/database`, special characters percent-encoded; without it the service runs its own in `DATA_DIR`',
+      '`postgres://user:password@host:port/database`, special characters percent-encoded; without it the service runs its own PostgreSQL in `DATA_DIR`',
     ),
   DATABASE_WAIT_S: whole(0, 3_600)
     .default(60)
@@ -52,21 +50,15 @@ export const settings = z.object({
   SHARDS: whole(1, 64)
     .refine((count) => Number.isInteger(Math.log2(count)), 'must be a power of two: 1, 2, 4, 8, …')
     .default(1)
-    .describe(
-      'schemas that people are spread over (OPERATIONS "Database"), a power of two; each process has `DATABASE_POOL_SIZE` more connections for each',
-    ),
+    .describe('schemas that people are spread over (OPERATIONS "Database"), a power of two'),
   DATABASE_PLANNING: z
     .enum(['forced', 'server'], 'must be forced or server')
     .default('forced')
     .describe(
       '`forced` gives each statement one generic plan; `server` is for poolers that refuse startup options (PgBouncer, RDS Proxy)',
     ),
-  BATCH_ITEMS: whole(1, 1_000)
-    .default(200)
-    .describe('most requests that share one database statement; 1 sends each by itself'),
-  BATCHES_AT_ONCE: whole(1, 100)
-    .default(2)
-    .describe('shared statements of one kind that run at once; more helps only if PostgreSQL has idle cores'),
+  BATCH_ITEMS: whole(1, 1_000).default(200).describe('most requests that share one database statement'),
+  BATCHES_AT_ONCE: whole(1, 100).default(2).describe('shared statements of one kind that run at once'),
   ...loadSettings,
   DATA_DIR: z.string().min(1).default('.data').describe('folder of the embedded PostgreSQL and its keys'),
   MIGRATE: onOff.default(true).describe('`off` leaves the schema to `npm run migrate`'),
@@ -88,17 +80,15 @@ export const settings = z.object({
   ACCESS_TOKEN_LIFETIME_S: whole(60, 31_536_000).default(604_800).describe('life of an access token, seconds'),
   ACCESS_TOKENS_PER_GRANT: whole(1, 10_000)
     .default(100)
-    .describe('live access tokens of one grant; older ones are ended after about 128 refreshes in one process'),
+    .describe('live access tokens of one grant; older ones are ended every 128 refreshes or so'),
   REFRESHES_PER_MINUTE: whole(1, 10_000_000)
     .default(60_000)
     .describe(
-      'refreshes of one app per minute before 20003; of one that has no secret, from one network (IPv4 address, IPv6 /64)',
+      'refreshes of one app per minute before 20003; without a secret, from one network (IPv4 address, IPv6 /64)',
     ),
   CODE_DUPLICATE_WINDOW_S: whole(0, 300)
     .default(60)
-    .describe(
-      'seconds within which a used code that its app sends again is only refused; later its grant is revoked too',
-    ),
+    .describe('seconds within which a used code sent again is only refused; later its grant is revoked too'),
   REFRESH_DUPLICATE_WINDOW_S: whole(0, 300)
     .default(60)
     .describe('seconds within which a rotated refresh token sent again gets the same answer'),
@@ -107,7 +97,7 @@ export const settings = z.object({
     .describe('seconds for which a new signing key is published before it signs id_tokens'),
   PUSHED_REQUESTS_PER_MINUTE: whole(1, 1_000_000)
     .default(600)
-    .describe('requests that one app, or one network for a public app, may push per minute before 429'),
+    .describe('pushed requests of one app, or network for public apps, per minute before 429'),
   PUSHED_BYTES_PER_MINUTE: whole(16_384, 1_000_000_000)
     .default(8_388_608)
     .describe('bytes of pushed requests of one app per minute before 429; of one network for public apps a sixteenth'),
@@ -122,9 +112,7 @@ export const settings = z.object({
     .describe('authorization page requests of one address per minute before 20003'),
   PAGES_PER_MINUTE: whole(1, 1_000_000)
     .default(1_200)
-    .describe(
-      'pages (home, sign-in, sandbox, unknown paths) of one address per minute before 20003; people behind one NAT count as one',
-    ),
+    .describe('pages (home, sign-in, sandbox, unknown paths) of one address per minute before 20003'),
   LOG_LEVEL: z
     .enum(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
@@ -145,9 +133,7 @@ export const settings = z.object({
       'must be smtp(s)://user:password@host:port, with special characters percent-encoded',
     )
     .optional()
-    .describe(
-      'server that sends mails, `smtp(s)://user:password@host:port`; without it they are written to `MAIL_FOLDER`',
-    ),
+    .describe('server that sends mails, `smtp(s)://user:password@host:port`'),
   MAIL_FROM: z
     .string()
     .regex(MAIL_SENDER, 'must be a@b.example, or Name <a@b.example>')
@@ -162,13 +148,13 @@ export const settings = z.object({
   SHUTDOWN_DELAY_S: whole(0, 120)
     .optional()
     .describe(
-      'seconds at shutdown in which requests are still served while `/readyz` returns 503 (default: 3 in production, otherwise 0)',
+      'seconds at shutdown in which `/readyz` returns 503 and requests are still served (default: 3 in production, otherwise 0)',
     ),
   SHUTDOWN_GRACE_S: whole(0, 600).default(10).describe('seconds that requests in progress get to finish at shutdown'),
   DEMO: onOff
     .optional()
     .describe(
-      'the demo, whose passwords are public (default: `on` with the embedded database and a `HOST` and `PUBLIC_URL` of this machine; never in production)',
+      'the demo, whose passwords are public (default: `on` with the embedded database and a `HOST` and `PUBLIC_URL` of this machine)',
     ),
   DEMO_PORT: whole(0, 65_535).optional().describe('port of the demo micro-app (default: PORT + 1)'),
   DEMO_PARTNER_PORT: whole(0, 65_535).optional().describe('port of the demo partner (default: PORT + 2)'),

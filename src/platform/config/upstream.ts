@@ -12,7 +12,7 @@ export const upstreamSettings = {
     .refine((text) => !/[?#]|:\/\/[^/]*@/.test(text), 'must not have a query, a fragment or a user name')
     .optional()
     .describe(
-      'issuer of the OpenID provider at which people sign in, as it writes it; `http://` only on this machine or in development',
+      'issuer of the OpenID provider at which people sign in; `http://` only on this machine or in development',
     ),
   UPSTREAM_CLIENT_ID: z.string().min(1).max(512).optional().describe('what the provider calls this service'),
   UPSTREAM_CLIENT_SECRET: z

@@ -34,15 +34,24 @@ export const loadDemo = async (): Promise<void> => {
   await Promise.all([import('./micro-app/index.ts'), import('./partner/index.ts')])
 }
 
+/** Listens and returns the port. */
+type Listen = (app: FastifyInstance, host: string, setting: 'DEMO_PORT' | 'DEMO_PARTNER_PORT') => Promise<number>
+
 /** Starts the demo micro-app and the demo partner; the service must be listening. */
 export async function startDemo(deps: Deps, log: Log): Promise<Demo> {
   const apps: FastifyInstance[] = []
   const stop = async () => {
     await Promise.all(apps.map((app) => app.close()))
   }
+  const listen: Listen = async (app, host, setting) => {
+    apps.push(app)
+    closeInTime(app, deps.config.SHUTDOWN_GRACE_S)
+    await listenOn(app, host, deps.config[setting], setting)
+    return (app.server.address() as AddressInfo).port
+  }
   try {
-    const url = await startMicroApp(deps, log, apps)
-    const officeUrl = await startPartner(deps, log, apps)
+    const url = await startMicroApp(deps, log, listen)
+    const officeUrl = await startPartner(deps, log, listen)
     return { url, officeUrl, stop }
   } catch (error) {
     await stop()
@@ -50,9 +59,7 @@ export async function startDemo(deps: Deps, log: Log): Promise<Demo> {
   }
 }
 
-const portOf = (app: FastifyInstance): number => (app.server.address() as AddressInfo).port
-
-async function startMicroApp(deps: Deps, log: Log, apps: FastifyInstance[]) {
+async function startMicroApp(deps: Deps, log: Log, listen: Listen): Promise<string> {
   const { config } = deps
   const client = {
     apiUrl: `http://127.0.0.1:${config.PORT}`,
@@ -69,15 +76,13 @@ async function startMicroApp(deps: Deps, log: Log, apps: FastifyInstance[]) {
     signedOutUri: '',
   }
   const { buildMicroApp } = await import('./micro-app/index.ts')
-  const app = await buildMicroApp(client, oidc, log)
-  apps.push(app)
-  closeInTime(app, config.SHUTDOWN_GRACE_S)
-  await listenOn(app, config.HOST, config.DEMO_PORT, 'DEMO_PORT')
-  client.redirectUri = `http://localhost:${portOf(app)}/callback`
-  oidc.redirectUri = `http://localhost:${portOf(app)}/oidc/callback`
-  oidc.signedOutUri = `http://localhost:${portOf(app)}/`
-  await updateOidcUris(deps, portOf(app))
-  return `http://localhost:${portOf(app)}`
+  const port = await listen(await buildMicroApp(client, oidc, log), config.HOST, 'DEMO_PORT')
+  const url = `http://localhost:${port}`
+  client.redirectUri = `${url}/callback`
+  oidc.redirectUri = `${url}/oidc/callback`
+  oidc.signedOutUri = `${url}/`
+  await updateOidcUris(deps, port)
+  return url
 }
 
 /** Updates the app's redirect URIs if the port differs from that of the last start. */
@@ -95,15 +100,13 @@ const LOOPBACK = '127.0.0.1'
 const ANSWERS_WITHIN_MS = 1_000
 
 const answers = (url: string): Promise<boolean> =>
-  fetch(url, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) })
-    .then(({ body }) => body?.cancel())
-    .then(
-      () => true,
-      () => false,
-    )
+  fetch(url, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) }).then(
+    ({ body }) => body?.cancel().then(() => true) ?? true,
+    () => false,
+  )
 
 /** Starts nothing without the seeded partner and its secret: then this is not the demo's database, or no longer. */
-async function startPartner(deps: Deps, log: Log, apps: FastifyInstance[]): Promise<string | undefined> {
+async function startPartner(deps: Deps, log: Log, listen: Listen): Promise<string | undefined> {
   const { config, clock } = deps
   const { partnerId, clientId, secret } = DEMO_PARTNER
   const partner = await findPartner(deps, partnerId)
@@ -118,15 +121,13 @@ async function startPartner(deps: Deps, log: Log, apps: FastifyInstance[]): Prom
     log: log.child({ demo: 'partner' }) as FastifyBaseLogger,
     now: clock.now,
   })
-  apps.push(app)
-  closeInTime(app, config.SHUTDOWN_GRACE_S)
-  await listenOn(app, LOOPBACK, config.DEMO_PARTNER_PORT, 'DEMO_PARTNER_PORT')
-  const base_url = demoPartnerUrl(portOf(app))
+  const port = await listen(app, LOOPBACK, 'DEMO_PARTNER_PORT')
+  const base_url = demoPartnerUrl(port)
   const { base_url: known } = partner
   // The port differs from that of the last start, unless somebody's own program answers there.
   if (isDemoPartnerUrl(known) && known !== base_url) {
     if (await answers(known)) log.info({ known, base_url }, 'the demo partner keeps its URL, where a program answers')
     else await updatePartner(deps, partnerId, { base_url })
   }
-  return `http://localhost:${portOf(app)}`
+  return `http://localhost:${port}`
 }

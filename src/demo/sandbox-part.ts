@@ -23,15 +23,11 @@ const NOT_RUNNING = 'the demo partner does not respond; start the demo in anothe
 /** Connects to the control API at the demo partner's base URL; throws if nothing answers. */
 export async function partnerControls(baseUrl: string | null | undefined): Promise<AtPartner> {
   const ask = async (path: string, input?: object): Promise<string> => {
-    const { request } = await import('undici')
-    const { statusCode, body } = await request(`${baseUrl}/control/${path}`, {
-      method: input ? 'POST' : 'GET',
-      headers: { 'Content-Type': 'application/json' },
-      body: input ? stringifyLossless(input) : null,
-    })
-    const answer = await body.text()
-    if (statusCode !== 200) throw new Error(`the demo partner refuses to ${path}: ${answer.slice(0, 200)}`)
-    return answer
+    const init = input && { method: 'POST', body: stringifyLossless(input) }
+    const answer = await fetch(`${baseUrl}/control/${path}`, init)
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`the demo partner refuses to ${path}: ${text.slice(0, 200)}`)
+    return text
   }
   await ask('state').catch(() => {
     throw new Error(NOT_RUNNING)

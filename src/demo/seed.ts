@@ -47,8 +47,6 @@ const APPS = [
   },
 ] as const
 
-const avatar = (name: string): string => `/assets/avatar-${name}.svg`
-
 /** Passwords are `<passport>-password`. Stored as hashes because hashing three takes a tenth of the start. */
 const USERS = [
   {
@@ -58,7 +56,6 @@ const USERS = [
     gender: '2',
     phone_number: '13800000001',
     password_hash: '$argon2id$v=19$m=19456,t=2,p=1$U4DGQMadivrjqts0rE48+Q$GWLnYs/Kx8h3yyGAcNf3cgt/l0bFmo0wfdu9wpHoRro',
-    status: 'active',
   },
   {
     passport: 'bob',
@@ -67,7 +64,6 @@ const USERS = [
     gender: '1',
     phone_number: '13800000002',
     password_hash: '$argon2id$v=19$m=19456,t=2,p=1$TXWZuB2MZMkeEmIXE/Gfwg$l5k4OLVNyz6TFBmGUA610c/kwwNBiRjuPCd34aID5S0',
-    status: 'active',
   },
   {
     passport: 'mallory',
@@ -79,8 +75,6 @@ const USERS = [
     status: 'blocked',
   },
 ] as const
-
-const DEMO_CID = 1
 
 /** The OpenID Connect URIs of the demo micro-app, and of any program on this machine. */
 export const demoOidcUris = (port: number) => ({
@@ -117,22 +111,18 @@ async function seedPeople(deps: Deps): Promise<void> {
     await createMicroApp(deps, createMicroApp.input.parse({ ...app, hosts }), { secret })
   }
   const users = USERS.map((user) => ({
+    status: 'active' as const,
     ...user,
-    cid: DEMO_CID,
-    big_avatar_url: new URL(avatar(user.passport), deps.config.PUBLIC_URL).href,
+    cid: 1,
+    big_avatar_url: new URL(`/assets/avatar-${user.passport}.svg`, deps.config.PUBLIC_URL).href,
   }))
   const { outcomes } = await importUsers(deps, { dry_run: false, users })
   // Removing the demo deletes what is marked, so real people must not be.
   const others = users.filter((_, at) => outcomes[at] !== 'created').map(({ passport }) => passport)
   if (others.length > 0) throw new Error(`the demo cannot be seeded: there are other people named ${others.join(', ')}`)
-  await DEMO_APPS.mark(
-    deps.db,
-    APPS.map((app) => app.app_key),
-  )
-  await DEMO_USERS.mark(
-    deps.db,
-    USERS.map((user) => user.passport),
-  )
+  const [appKeys, passports] = [APPS.map(({ app_key }) => app_key), USERS.map(({ passport }) => passport)]
+  await DEMO_APPS.mark(deps.db, appKeys)
+  await DEMO_USERS.mark(deps.db, passports)
 }
 
 /** Seeds it again if somebody has deleted it; never where there is no demo. */

@@ -66,7 +66,7 @@ describe('the back office', () => {
     await issuedOrder(partner, 'DEMO-TOWER')
     const refund = { orderId: ORDER_ID, refundId: `R${evil}`, refundQuantity: 1 }
     await partner.call('/order/refund', refund)
-    await submit('decide-refund', { refundId: refund.refundId, decision: 'refuse', reason: evil })
+    await submit('decide-refund', { refundId: refund.refundId, approve: 'no', reason: evil })
     for (const { body } of [await open(), await submit('consume', { orderId: '1' }), await submit('consume', {})]) {
       expect(body).not.toContain('<script')
       expect(body).not.toContain('<img')
@@ -96,7 +96,7 @@ describe('the forms of the back office', () => {
     const answer = await submit('consume', { orderId: '1', quantity: '1' })
     expect(answer.statusCode).toBe(400)
     expect(answer.body).toContain('<span lang="en">no order 1</span>')
-    const { body } = await submit('decide-refund', { refundId: 'x', decision: 'approve' })
+    const { body } = await submit('decide-refund', { refundId: 'x', approve: 'yes' })
     expect(body).toContain('no refund x')
   })
 
@@ -105,8 +105,8 @@ describe('the forms of the back office', () => {
     for (const refundId of ['A', 'B', 'C']) {
       await partner.call('/order/refund', { orderId: ORDER_ID, refundId, refundQuantity: refundId === 'C' ? 2 : 1 })
     }
-    await submit('decide-refund', { refundId: 'A', decision: 'approve', reason: '' })
-    await submit('decide-refund', { refundId: 'B', decision: 'refuse', reason: 'too late' })
+    await submit('decide-refund', { refundId: 'A', approve: 'yes', reason: '' })
+    await submit('decide-refund', { refundId: 'B', approve: 'no', reason: 'too late' })
     const { refunds } = await partner.control('state')
     expect(refunds).toMatchObject([{ state: 'refunded' }, { state: 'refused', reason: 'too late' }])
     expect((await submit('decide-refund', { refundId: 'B' })).statusCode).toBe(400)

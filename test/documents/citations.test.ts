@@ -23,11 +23,11 @@ const README = /\b((?:src|test)\/[\w/-]+\.md)\b/g
 /** Citations that are too vague to look up. */
 const VAGUE = /\((?:source|README), |\((?:spec|decisions)[,:] |\bdecisions\.md\b|\btraps? \d+|\bissue \d{1,2}\b/g
 
-/** The numbers in the first cells of a section's table. */
+/** The numbers of a section's list. */
 function numbersUnder(document: string, heading: string): Set<number> {
   const [, after = ''] = read(document).split(new RegExp(`^#+ ${heading}$`, 'm'))
   const [section = ''] = after.split(/^#/m, 1)
-  return new Set([...section.matchAll(/^\| (\d+) \|/gm)].map(([, number]) => Number(number)))
+  return new Set([...section.matchAll(/^(\d+)\. /gm)].map(([, number]) => Number(number)))
 }
 
 /** Only the comments, because code may call a function with `(source, …)`. */

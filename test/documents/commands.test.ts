@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { gatehouse } from '../cli-runner.ts'
-import { cellsOf, DOCUMENTS, read, rowsAfter } from './document.ts'
+import { DOCUMENTS, read, rowsAfter } from './document.ts'
 
 /** A `gatehouse` command as a document shows it: the words of its name and its options. */
 interface DocumentedCommand {
@@ -23,12 +23,13 @@ function commandsIn(document: string): DocumentedCommand[] {
 
 /** The daily questions of OPERATIONS name commands without the words that all begin with. */
 const questions = rowsAfter('.github/OPERATIONS.md', 'daily questions').map((row) =>
-  (cellsOf(row)[1] ?? '').replace(/`([a-z][^`]*)`/g, '`npx gatehouse $1`'),
+  row.replace(/`([a-z][^`]*)`/g, '`npx gatehouse $1`'),
 )
-const documented = [...DOCUMENTS.map(read), ...questions].flatMap(commandsIn)
+const alerts = read('src/operations/metrics/alerts.yml')
+const documented = [...DOCUMENTS.map(read), alerts, ...questions].flatMap(commandsIn)
 const names = [...new Set(documented.map(({ name }) => name.join(' ')))].filter((name) => name !== '').sort()
 
-describe('the commands that documents name', () => {
+describe('the commands that documents and alerts name', () => {
   it('are found', () => expect(names.length).toBeGreaterThan(10))
 
   it.each(names)('gatehouse %s exists and has the documented options', async (name) => {

@@ -13,18 +13,19 @@ export const DOCUMENTS: readonly string[] = ['README.md', ...['.github', 'src', 
   path.endsWith('.md'),
 )
 
-/** The rows of the table that follows a marker comment, without the header. */
+/** The entries of the list, or the rows of the table without its header, that follow a marker comment. */
 export function rowsAfter(path: string, marker: string): string[] {
   const [, after = ''] = read(path).split(`<!-- ${marker}:`)
-  const [table = ''] = after.slice(after.indexOf('\n') + 1).split(/\n\n/, 1)
-  const rows = table.trimEnd().split('\n').slice(2)
-  if (rows.length === 0) throw new Error(`${path} has no table after <!-- ${marker}: … -->`)
+  const [block = ''] = after.slice(after.indexOf('\n') + 1).split(/\n\n/, 1)
+  const lines = block.trimEnd().split('\n')
+  const rows = lines.slice(lines[1]?.startsWith('|-') || lines[1]?.startsWith('| -') ? 2 : 0)
+  if (rows.length === 0) throw new Error(`${path} has nothing after <!-- ${marker}: … -->`)
   return rows
 }
 
 /**
- * Expects the table after this marker to have exactly these rows. `npm run documents` writes them instead, so nobody
- * has to copy rows from the code.
+ * Expects the table or list after this marker to have exactly these rows. `npm run documents` writes them instead, so
+ * nobody has to copy rows from the code.
  */
 export function expectRows(path: string, marker: string, expected: readonly string[]): void {
   const rows = rowsAfter(path, marker)
@@ -35,6 +36,20 @@ export function expectRows(path: string, marker: string, expected: readonly stri
   } else {
     expect(rows).toEqual(expected)
   }
+}
+
+const LINE_WIDTH = 128
+
+/** Names in backticks as the lines of a paragraph. */
+export function paragraphOf(names: readonly string[]): string[] {
+  const lines: string[] = []
+  for (const [at, name] of names.entries()) {
+    const word = `\`${name}\`${at === names.length - 1 ? '.' : ','}`
+    const line = `${lines.at(-1)} ${word}`
+    if (at > 0 && line.length <= LINE_WIDTH) lines[lines.length - 1] = line
+    else lines.push(word)
+  }
+  return lines
 }
 
 export const rowOf = (...cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`.replace(/\| {2}(?=\|)/g, '| ')

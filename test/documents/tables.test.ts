@@ -9,13 +9,12 @@ import { TEXTS } from '../../src/platform/lib/localized-text.ts'
 import { RESCODES } from '../../src/platform/lib/web/rescode.ts'
 import type { RunDeps } from '../../src/sandbox/certification/index.ts'
 import { apiRoutes } from '../../src/sandbox/portal/api/routes.ts'
-import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
+import { MISTAKES, WARNINGS } from '../../src/ticketing/mws/diagnose/mistakes.ts'
 import { CONTESTANTS } from '../bench/contestants/contestant.ts'
 import { verdicts } from '../bench/goals.ts'
-import { fuzzSettings } from '../fuzz/random.ts'
 import * as programs from '../interop/partners/partners.ts'
 import { ARROWS, FLOORS, STANDS_ON } from '../rooms.ts'
-import { cellsOf, expectRows, read, rowOf, rowsAfter } from './document.ts'
+import { cellsOf, expectRows, paragraphOf, read, rowOf, rowsAfter } from './document.ts'
 
 /** Tables and figures in documents that repeat lists of the code. Others are checked next to the code they describe. */
 
@@ -35,9 +34,12 @@ function defaultOf(name: string): string {
 }
 
 describe('SETTINGS', () => {
-  it('has a row for each setting, as its text describes it', () => {
+  it('has an entry for each setting, as its text describes it', () => {
     const meanings = Object.entries(JSON.parse(read('views/locales/settings.en.json')))
-    const expected = meanings.map(([name, meaning]) => rowOf(`\`${name}\``, defaultOf(name), meaning))
+    const expected = meanings.map(([name, meaning]) => {
+      const byDefault = defaultOf(name)
+      return `- \`${name}\`${byDefault && ` (${byDefault})`}: ${meaning}`
+    })
     expectRows('.github/SETTINGS.md', 'settings', expected)
   })
 })
@@ -59,27 +61,12 @@ describe('REFERENCE', () => {
     ]
     const rows = Object.entries<CheckSequence[number]>(OAUTH_CHECKS[endpoint])
       .filter(([row]) => Number(row) >= first)
-      .map(([row, { check, failures }]) => rowOf(row, check, rescodesOf(failures).join('; ')))
+      .map(([row, { check, failures }]) => `${row}. ${check} – ${rescodesOf(failures).join('; ')}`)
     expectRows(REFERENCE, `checks of ${endpoint}`, rows)
-  })
-
-  it('has a row for each interface of partners, with each code of its answers', () => {
-    const rows = INTERFACES.map(({ name, defaultPath, encrypted, failures, pending }) => {
-      const codes = [
-        ...Object.entries(failures).filter(([code]) => code !== '300'), // known to every interface
-        ...Object.entries(pending).map(([code, meaning]) => [code, `**${meaning}**`] as const),
-      ].sort(([one], [other]) => Number(one) - Number(other))
-      return rowOf(name, defaultPath, encrypted ? 'yes' : '', codes.map((cells) => cells.join(' ')).join('; '))
-    })
-    expectRows(REFERENCE, 'interfaces', rows)
   })
 })
 
 describe('ARCHITECTURE', () => {
-  // Without the rooms that nearly every other room may use.
-  const named = (uses: readonly string[]) =>
-    uses.filter((room) => !['audit', 'history', 'throttle'].includes(room)).sort()
-
   it('draws the floors, and what each stands on', () => {
     const [, drawing = ''] = read('.github/ARCHITECTURE.md').split('```mermaid\n')
     const floors = [...drawing.matchAll(/^ {2}(\w+)\["\1: (.*)"\]$/gm)].map(([, floor, rooms = '']) => [
@@ -98,18 +85,20 @@ describe('ARCHITECTURE', () => {
       expect(below(floor).sort(), floor).toEqual([...lower].sort())
   })
 
-  it('lists the rooms, and which others each may use', () => {
-    const rows = rowsAfter('.github/ARCHITECTURE.md', 'rooms').map(cellsOf)
-    const listed = rows.map(([room = '']) => room.replaceAll('`', ''))
-    const shown = rows.map(([, , uses = ''], at) => {
-      const [, but] = /^all but (.*)$/.exec(uses) ?? []
-      const names = (but ?? uses).split(', ').filter(Boolean)
-      const others = listed.filter((room) => room !== listed[at] && !names.includes(room))
-      return [listed[at], but === undefined ? names.sort() : named(others)]
-    })
-    const rooms = Object.entries(ARROWS).filter(([room]) => !['demo', 'cli', 'process'].includes(room))
-    expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(rooms.map(([room, uses]) => [room, named(uses)])))
+  it('lists the rooms', () => {
+    const rooms = Object.keys(ARROWS).filter((room) => !['demo', 'cli', 'process'].includes(room))
+    const listed = rowsAfter('.github/ARCHITECTURE.md', 'rooms').map((row) => /^- `([\w-]+)`: /.exec(row)?.[1])
+    expect(listed.toSorted()).toEqual(rooms.sort())
   })
+})
+
+describe('the README of the signature tool', () => {
+  const path = 'src/ticketing/mws/diagnose/README.md'
+  const namesOf = (explanations: Readonly<Record<string, string>>) => paragraphOf(Object.keys(explanations))
+
+  it('names each mistake and no others', () => expectRows(path, 'mistakes', namesOf(MISTAKES)))
+
+  it('names each warning', () => expectRows(path, 'warnings', namesOf(WARNINGS)))
 })
 
 describe('the README of the headless API', () => {
@@ -120,10 +109,9 @@ describe('the README of the headless API', () => {
     await app.register(apiRoutes, { deps: {} as RunDeps })
     await app.ready()
     await app.close()
-    const rows = rowsAfter('src/sandbox/portal/api/README.md', 'calls').map((row) =>
-      (cellsOf(row)[0] ?? '').replace(/\?.*$/, '').replace(/\*(\w+)\*/g, ':$1'),
-    )
-    expect(rows.toSorted()).toEqual(routes.sort())
+    const entries = rowsAfter('src/sandbox/portal/api/README.md', 'calls')
+    const calls = entries.flatMap((line) => /^- ([A-Z]+ [^ ?]*)(?:\?\S*)? → /.exec(line)?.[1] ?? [])
+    expect(calls.map((call) => call.replace(/\*(\w+)\*/g, ':$1')).sort()).toEqual(routes.sort())
   })
 })
 
@@ -143,18 +131,6 @@ describe('the README of the benchmark', () => {
 
 describe('CONTRIBUTING', () => {
   const text = read(CONTRIBUTING).replace(/\s+/g, ' ')
-  const words = (amount: number): string => amount.toLocaleString('en')
-
-  it('states how much `npm run fuzz` and `npm test` do', () => {
-    const { fuzz } = JSON.parse(read('package.json')).scripts
-    const given = (name: string) => words(Number(new RegExp(`FUZZ_${name}=(\\d+)`).exec(fuzz)?.[1]))
-    expect(text).toContain(`sends ${given('REQUESTS')} requests`)
-    expect(text).toContain(`gives ${given('ANSWERS')} answers`)
-    expect(text).toContain(`${given('PULLS')} broken answers to pulls`)
-    const { requests, answers, pulls } = fuzzSettings()
-    expect(text).toContain(`\`npm test\` does ${words(requests)}, ${words(answers)} and ${words(pulls)}`)
-  })
-
   it('states how many seller programs are certified', () => {
     expect(Object.keys(programs)).toHaveLength(32)
     expect(text).toContain('tries thirty-two small programs')

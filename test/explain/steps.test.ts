@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { OAUTH_FAILURES } from '../../src/authorization/oauth/failures.ts'
 import { CHECK_SEQUENCES, checkText, type Endpoint, refusingCheckOf } from '../../src/authorization/refusals/checks.ts'
 import { RESOURCE_FAILURES } from '../../src/authorization/resource/failures.ts'
-import { cellsOf, read } from '../documents/document.ts'
+import { read } from '../documents/document.ts'
 
 /** The order of checks in the REFERENCE must match the one that `gatehouse explain` shows. */
 
@@ -18,8 +18,8 @@ const NOT_REJECTING = ['user not signed in', 'user refuses']
 
 function rowsOf(title: string): string[][] {
   const after = read('.github/REFERENCE.md').split(title)[1] ?? ''
-  const table = /\| Row \| Failure \| rescode \|\n\|[-|]+\|\n((?:\|.*\n)+)/.exec(after)?.[1] ?? ''
-  return table.trimEnd().split('\n').map(cellsOf)
+  const list = /^(?:\d+\. .*\n)+/m.exec(after)?.[0] ?? ''
+  return [...list.matchAll(/^(\d+)\. (.*) – (.*)$/gm)].map(([, ...cells]) => cells)
 }
 const withoutFailure = (check: string) => NOT_REJECTING.includes(check)
 type Failures = Readonly<Record<string, { readonly rescode: number }>>

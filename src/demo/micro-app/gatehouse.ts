@@ -53,21 +53,13 @@ export const refresh = (client: Client, refreshToken: string): Promise<Envelope>
 
 /** A4 */
 export const phoneNumber = (client: Client, accessToken: string): Promise<Envelope> =>
-  post(client, '/oauth/v2/api/resource/get_phonenumber', {
-    access_token: accessToken,
-  })
+  post(client, '/oauth/v2/api/resource/get_phonenumber', { access_token: accessToken })
 
 /** A5 */
 export const userInfo = (client: Client, accessToken: string): Promise<Envelope> =>
-  post(client, '/oauth/v2/api/resource/get_userinfo', {
-    access_token: accessToken,
-  })
+  post(client, '/oauth/v2/api/resource/get_userinfo', { access_token: accessToken })
 
 async function post(client: Client, path: string, query: Record<string, string>): Promise<Envelope> {
-  const { request } = await import('undici') // on the first call, so that the demo starts faster
-  const { body } = await request(new URL(path, client.apiUrl), {
-    method: 'POST',
-    query,
-  })
-  return (await body.json()) as Envelope
+  const url = new URL(`${path}?${new URLSearchParams(query)}`, client.apiUrl)
+  return (await (await fetch(url, { method: 'POST' })).json()) as Envelope
 }

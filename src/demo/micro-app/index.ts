@@ -46,11 +46,7 @@ export async function buildMicroApp(client: Client, oidc: OidcClient, log: Log):
 
   app.get('/callback', async (request, reply) => {
     const { values } = parseQuery(queryOf(request.raw.url ?? ''))
-    const [code, state] = [values.get('code'), values.get('state')]
-    await arrive(visitOf(visits, request, reply), client, {
-      ...(code === undefined ? {} : { code }),
-      ...(state === undefined ? {} : { state }),
-    })
+    await arrive(visitOf(visits, request, reply), client, values.get('code'), values.get('state'))
     return reply.redirect('/', 303)
   })
 

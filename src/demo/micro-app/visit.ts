@@ -33,8 +33,8 @@ export interface Visit {
 }
 
 interface Tokens {
-  readonly accessToken: string
-  readonly refreshToken: string
+  readonly access_token: string
+  readonly refresh_token: string
 }
 
 /** Begins the flow: the state ties the response to this browser. */
@@ -48,47 +48,35 @@ export function begin(visit: Visit, client: Client): string {
 }
 
 /** The user has returned; without a code, the user has refused. A response with an unknown state is ignored. */
-export async function arrive(visit: Visit, client: Client, query: { code?: string; state?: string }): Promise<void> {
-  const state = [...visit.states].find((sent) => equalSecrets(sent, query.state ?? ''))
+export async function arrive(visit: Visit, client: Client, code?: string, returned = ''): Promise<void> {
+  const state = [...visit.states].find((sent) => equalSecrets(sent, returned))
   visit.stray = state === undefined
   if (state === undefined) return
   visit.states.delete(state)
   visit.calls = []
   delete visit.tokens
-  visit.refused = query.code === undefined
-  if (query.code !== undefined)
-    await takeTokens(visit, 'A2 code exchange', await exchangeCode(client, query.code, state))
+  visit.refused = code === undefined
+  if (code !== undefined) takeTokens(visit, 'A2 code exchange', await exchangeCode(client, code, state))
   await readUser(visit, client)
 }
 
 export async function renew(visit: Visit, client: Client): Promise<void> {
   if (!visit.tokens) return
   visit.calls = []
-  await takeTokens(visit, 'A3 refresh', await refresh(client, visit.tokens.refreshToken))
+  takeTokens(visit, 'A3 refresh', await refresh(client, visit.tokens.refresh_token))
   await readUser(visit, client)
 }
 
-async function takeTokens(visit: Visit, name: string, answer: Envelope): Promise<void> {
+function takeTokens(visit: Visit, name: string, answer: Envelope): void {
   visit.calls.push({ name, answer })
-  if (answer.rescode !== 0) return
-  const { access_token, refresh_token } = answer.data as {
-    access_token: string
-    refresh_token: string
-  }
-  visit.tokens = { accessToken: access_token, refreshToken: refresh_token }
+  if (answer.rescode === 0) visit.tokens = answer.data as unknown as Tokens
 }
 
 async function readUser(visit: Visit, client: Client): Promise<void> {
   if (!visit.tokens) return
-  const { accessToken } = visit.tokens
-  visit.calls.push({
-    name: 'A4 get_phonenumber',
-    answer: await phoneNumber(client, accessToken),
-  })
-  visit.calls.push({
-    name: 'A5 get_userinfo',
-    answer: await userInfo(client, accessToken),
-  })
+  const { access_token } = visit.tokens
+  visit.calls.push({ name: 'A4 get_phonenumber', answer: await phoneNumber(client, access_token) })
+  visit.calls.push({ name: 'A5 get_userinfo', answer: await userInfo(client, access_token) })
 }
 
 const shorten = (text: string): string => (/^gh\w\w_/.test(text) ? `${text.slice(0, 11)}… (kept on the server)` : text)
@@ -105,7 +93,7 @@ export function describe(visit: Visit): object {
       failed: visit.oidc.failed,
       claims: visit.oidc.claims && JSON.stringify(visit.oidc.claims, null, 2),
     },
-    jsTicket: visit.tokens ? jsTicket(visit.tokens.accessToken) : undefined,
+    jsTicket: visit.tokens ? jsTicket(visit.tokens.access_token) : undefined,
     calls: visit.calls.map(({ name, answer }) => ({
       name,
       text: JSON.stringify(answer, (_key, value: unknown) => (typeof value === 'string' ? shorten(value) : value), 2),

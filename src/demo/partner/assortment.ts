@@ -1,14 +1,6 @@
 import type { Entry, Product } from './product.ts'
 
-const WHOLE_WEEK = {
-  monday: true,
-  tuesday: true,
-  wednesday: true,
-  thursday: true,
-  friday: true,
-  saturday: true,
-  sunday: true,
-}
+const flags = (value: boolean, names: readonly string[]) => Object.fromEntries(names.map((name) => [name, value]))
 
 const AT_THE_GATE = {
   effectiveCertificate: '二维码 QR code',
@@ -28,16 +20,8 @@ const COMMON = {
   visitorInfoType: 1,
   visitorInfoGroupSize: 1,
   visitorInfoRule: {
-    name: true,
-    pinyin: false,
-    mobile: true,
-    address: false,
-    email: false,
-    credentials: false,
-    passport: false,
-    hkmlp: false,
-    tlp: false,
-    mtp: false,
+    ...flags(true, ['name', 'mobile']),
+    ...flags(false, ['pinyin', 'address', 'email', 'credentials', 'passport', 'hkmlp', 'tlp', 'mtp']),
   },
   /** 1 any time, 3 never, 4 conditional */
   refundType: 1,
@@ -73,7 +57,7 @@ const OPEN_DATE = {
   useDateMode: 0,
   voucherDateBegin: '2025-01-01',
   voucherDateEnd: '2035-12-31',
-  validWeekRule: WHOLE_WEEK,
+  validWeekRule: flags(true, ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']),
 }
 
 /** Most products are dated, issued and refunded at once, and have one code per ticket. */

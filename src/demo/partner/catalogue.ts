@@ -1,7 +1,7 @@
 import { levelPricesChanged } from './notices.ts'
 import type { Notice } from './outbox.ts'
 import { offersOf, type Product, pricesOnTheWire } from './product.ts'
-import { deposit, type Shop, stockLeft } from './shop.ts'
+import { deposit, productOf, type Shop, stockLeft } from './shop.ts'
 import { type Answer, date, daysAfter, type Fields, fieldsOf, positive, refuse, text, texts, whole } from './wire.ts'
 
 /** An open-date product has no calendar, so its entry has stock and prices. */
@@ -72,11 +72,6 @@ export function queryPois(body: Fields): Answer {
   return { totalSize: found.length, body: found }
 }
 
-export function productOf(shop: Shop, body: Fields): Product {
-  const id = text(body, 'partnerDealId')
-  return shop.products.get(id) ?? refuse(201, `no product ${id}`)
-}
-
 function rangeOf(body: Fields): [string, string] {
   const [first, last] = [date(body, 'startTime'), date(body, 'endTime')]
   return first <= last ? [first, last] : refuse(201, 'endTime is before startTime')
@@ -84,7 +79,7 @@ function rangeOf(body: Fields): [string, string] {
 
 /** Price calendar: an entry per day on sale; empty for products without a day calendar. */
 export function queryPrices(shop: Shop, body: Fields): Answer {
-  const product = productOf(shop, body)
+  const product = productOf(shop, body, 201)
   const range = rangeOf(body)
   if (product.calendar !== 'days') return { body: [] }
   const entries = offersOf(product, ...range, shop.now()).map((offer) => ({
@@ -98,7 +93,7 @@ export function queryPrices(shop: Shop, body: Fields): Answer {
 
 /** Level price calendar v2: an entry per day, session and seat level; partnerPrimaryKey comes back in order create. */
 export function queryLevelPrices(shop: Shop, body: Fields): Answer {
-  const product = productOf(shop, body)
+  const product = productOf(shop, body, 201)
   const range = rangeOf(body)
   const { partnerDealId } = product
   if (whole(body, 'asyncType') === 1) {

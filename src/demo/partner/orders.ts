@@ -11,6 +11,7 @@ import {
   issuedTickets,
   type Order,
   orderOf,
+  productOf,
   quantitiesOf,
   type Shop,
   ticketsThatAre,
@@ -40,7 +41,8 @@ export function createOrder(shop: Shop, body: Fields): Answer {
   if (known) return { body: { partnerOrderId: known.partnerOrderId } }
   if (shop.closedUnseen.has(orderId)) refuse(499, `order ${orderId} has been closed`)
 
-  const product = productOf(shop, body)
+  const product = productOf(shop, body, 421)
+  if (!product.onSale) refuse(421, `product ${product.partnerDealId} is not on sale`)
   const quantity = positive(body, 'quantity')
   const visitors = list(body, 'visitors').map((visitor) => fieldsOf(visitor, 'visitors'))
   checkBookingRules(product, quantity, visitors)
@@ -62,13 +64,6 @@ export function createOrder(shop: Shop, body: Fields): Answer {
   }
   shop.orders.set(orderId, order)
   return { body: { partnerOrderId: order.partnerOrderId } }
-}
-
-function productOf(shop: Shop, body: Fields): Product {
-  const id = text(body, 'partnerDealId')
-  const product = shop.products.get(id)
-  if (!product) refuse(421, `no product ${id}`)
-  return product.onSale ? product : refuse(421, `product ${id} is not on sale`)
 }
 
 function checkBookingRules({ entry }: Product, quantity: number, visitors: readonly Fields[]): void {

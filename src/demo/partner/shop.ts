@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { ASSORTMENT } from './assortment.ts'
 import type { Outbox } from './outbox.ts'
 import type { Offer, Product } from './product.ts'
-import { type Fields, fieldsOf, int64, refuse } from './wire.ts'
+import { type Fields, fieldsOf, int64, refuse, text } from './wire.ts'
 
 /** An order of the platform in this shop. */
 export interface Order {
@@ -113,11 +113,7 @@ export function issue(order: Order): void {
   order.tickets = Array.from({ length: order.quantity }, (_, at): Ticket => {
     const credential = credentialOf(order, at)
     const voucher = vouchers === 'one an order' ? shared : newVoucher()
-    return {
-      state: 'unused',
-      ...(vouchers === 'none' ? {} : { voucher }),
-      ...(credential ? { credential } : {}),
-    }
+    return { state: 'unused', ...(vouchers === 'none' ? {} : { voucher }), ...(credential ? { credential } : {}) }
   })
   order.state = 'issued'
 }
@@ -134,6 +130,12 @@ export function findOrder(shop: Shop, orderId: bigint): Order | undefined {
 export function orderOf(shop: Shop, body: Fields, code: number): Order {
   const orderId = int64(body, 'orderId')
   return findOrder(shop, orderId) ?? refuse(code, `no order ${orderId}`)
+}
+
+/** The product of a request; `code` is the interface's code for an unknown product. */
+export function productOf(shop: Shop, body: Fields, code: number): Product {
+  const id = text(body, 'partnerDealId')
+  return shop.products.get(id) ?? refuse(code, `no product ${id}`)
 }
 
 const UNLIMITED = -1

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { productOf, sendLevelPrices } from '../catalogue.ts'
+import { sendLevelPrices } from '../catalogue.ts'
 import { type DemoMistake, MISTAKES, type Switches } from '../mistakes/mistakes.ts'
 import { type Change, productChanged, refundDecided, ticketsUsed } from '../notices.ts'
 import type { Notice } from '../outbox.ts'
@@ -10,6 +10,7 @@ import {
   findOrder,
   type Order,
   orderOf,
+  productOf,
   quantitiesOf,
   type Refund,
   type Shop,
@@ -37,7 +38,7 @@ const PRICES = { marketPrice: 'market', mtPrice: 'mt', settlementPrice: 'settlem
 /** A manager edits a product. The platform wants a separate notice for each kind of change. */
 function changeProduct(shop: Shop, input: Fields): Notice[] {
   const id = text(input, 'partnerDealId')
-  let product = shop.products.get(id) ?? refuse(400, `no product ${id}`)
+  let product = productOf(shop, input, 400)
   const changes = new Set<Change>()
   if (has(input, 'title')) {
     product = { ...product, entry: { ...product.entry, title: text(input, 'title') } }
@@ -61,11 +62,8 @@ function withPrices(product: Product, input: Fields): Product {
   const named = Object.entries(PRICES).filter(([field]) => has(input, field))
   if (named.length === 0 && !has(input, 'stock')) return product
   const prices = Object.fromEntries(named.map(([field, name]) => [name, cents(input, field)]))
-  return {
-    ...product,
-    prices: { ...product.prices, ...prices },
-    stock: has(input, 'stock') ? whole(input, 'stock') : product.stock,
-  }
+  const stock = has(input, 'stock') ? whole(input, 'stock') : product.stock
+  return { ...product, prices: { ...product.prices, ...prices }, stock }
 }
 
 /** Adds a product, announced by the notice "put on sale" with an id that is new to the platform. */
@@ -73,22 +71,12 @@ function addProduct(shop: Shop, input: Fields): Notice[] {
   const [partnerDealId, title] = [text(input, 'partnerDealId'), text(input, 'title')]
   const [pattern] = shop.products.values()
   if (!pattern || shop.products.has(partnerDealId)) refuse(400, `product ${partnerDealId} already exists`)
-  shop.products.set(partnerDealId, {
-    ...pattern,
-    partnerDealId,
-    entry: { ...pattern.entry, partnerDealId, title },
-    onSale: true,
-  })
+  const entry = { ...pattern.entry, partnerDealId, title }
+  shop.products.set(partnerDealId, { ...pattern, partnerDealId, entry, onSale: true })
   return [productChanged(shop, partnerDealId, 'on sale')]
 }
 
-export const describeNotice = ({ path, message, attempts, acknowledged, lastAnswer }: Notice) => ({
-  path,
-  message,
-  attempts,
-  acknowledged,
-  lastAnswer,
-})
+const describeNotice = ({ firstAttempt: _, ...notice }: Notice) => notice
 
 const describeOrder = (order: Order) => ({
   orderId: order.orderId,
@@ -158,11 +146,10 @@ const isMistake = (name: string): name is DemoMistake => Object.hasOwn(MISTAKES,
 const describeMistakes = (switches: Switches): object => ({ mistakes: [...switches], known: MISTAKES })
 
 /** Switches on the listed mistakes, and all others off. */
-export function switchMistakes(switches: Switches, input: Fields): object {
-  const wanted = texts(input, 'mistakes').map((name) => (isMistake(name) ? name : refuse(400, `no mistake ${name}`)))
+export function switchMistakes(switches: Switches, names: readonly string[]): void {
+  const wanted = names.map((name) => (isMistake(name) ? name : refuse(400, `no mistake ${name}`)))
   switches.clear()
   for (const mistake of wanted) switches.add(mistake)
-  return describeMistakes(switches)
 }
 
 /** Actions that the platform must be notified of; each throws a Refusal if it is impossible. */
@@ -183,17 +170,15 @@ export async function act(shop: Shop, action: Action, input: Fields): Promise<No
 }
 
 /**
- * The control API: POST with a JSON body; 200 with JSON, or 400 with `{"error"}`. Actions that send notices respond
- * after the first attempt, with the notices and the platform's answers; unacknowledged ones are sent again.
+ * The control API: POST with a JSON body; 200 with JSON, or 400 with `{"error"}`. Actions respond after the first attempt
+ * to send their notices, with the platform's answers.
  *
  *   GET  /control/state                                  products, orders, refunds, notices, deposit
  *   POST /control/consume        {orderId, quantity}     uses that many more tickets
  *   POST /control/decide-refund  {refundId, approve, reason?}
  *   POST /control/change-product {partnerDealId, title?, onSale?, stock?, marketPrice?, mtPrice?, settlementPrice?}
- *                                                        one notice for each kind of change
  *   POST /control/add-product    {partnerDealId, title}  a new product like DEMO-BOAT
  *   POST /control/level-prices   {partnerDealId, startTime, endTime}
- *                                                        level price notices for these days
  *   POST /control/deposit        {cents}                 sets what has been paid in
  *   GET  /control/mistakes                               all mistakes, and those switched on
  *   POST /control/mistakes       {mistakes: […]}         switches on these and no others
@@ -211,7 +196,7 @@ export function registerApi(app: FastifyInstance, shop: Shop, switches: Switches
     action(`/${name}`, async (input) => ({ notices: (await act(shop, name, input)).map(describeNotice) }))
   }
   action('/level-prices', async (input) => {
-    const product = productOf(shop, input)
+    const product = productOf(shop, input, 201)
     const notices = sendLevelPrices(shop, product, [date(input, 'startTime'), date(input, 'endTime')])
     await Promise.all(notices.map((notice) => notice.firstAttempt))
     return { notices: notices.map(describeNotice) }
@@ -221,7 +206,10 @@ export function registerApi(app: FastifyInstance, shop: Shop, switches: Switches
     return { cents: shop.paidIn }
   })
   app.get('/mistakes', (_request, reply) => send(reply, describeMistakes(switches)))
-  action('/mistakes', (input) => switchMistakes(switches, input))
+  action('/mistakes', (input) => {
+    switchMistakes(switches, texts(input, 'mistakes'))
+    return describeMistakes(switches)
+  })
 
   app.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Refusal || error instanceof SyntaxError)) throw error

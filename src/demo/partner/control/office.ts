@@ -4,21 +4,12 @@ import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { stringify } from 'lossless-json'
-import { z } from 'zod'
 import { ROOT } from '../../../platform/lib/root.ts'
 import { chooseLocale, keyOf, type Locale, type Translate, translator } from '../../../platform/lib/web/locale.ts'
 import { type DemoMistake, MISTAKE_GROUPS, MISTAKES, type MistakeGroup, type Switches } from '../mistakes/mistakes.ts'
 import type { Shop } from '../shop.ts'
 import { type Fields, Refusal } from '../wire.ts'
-import {
-  ACTIONS,
-  type Action,
-  act,
-  type describeNotice,
-  describeProduct,
-  describeShop,
-  switchMistakes,
-} from './actions.ts'
+import { ACTIONS, type Action, act, describeProduct, describeShop, switchMistakes } from './actions.ts'
 
 /** Text keys of the notices, by path. */
 const NOTICE_KEYS: Readonly<Record<string, string>> = {
@@ -29,19 +20,19 @@ const NOTICE_KEYS: Readonly<Record<string, string>> = {
   '/mtp/api/level/price/notice/v2': 'office.notice.level_prices',
 }
 
-const CHINESE = z
-  .record(z.string(), z.string())
-  .parse(JSON.parse(readFileSync(new URL('views/locales/demo-mistakes.zh-CN.json', ROOT), 'utf8')))
-
-/** What a mistake does; the English text is that of the control API. */
-const mistakeText = (locale: Locale, name: DemoMistake): string =>
-  locale === 'en' ? MISTAKES[name] : (CHINESE[name] ?? MISTAKES[name])
+/** What mistakes do; the English texts are those of the control API. */
+const MISTAKE_TEXTS: Readonly<Record<Locale, typeof MISTAKES>> = {
+  en: MISTAKES,
+  'zh-CN': JSON.parse(readFileSync(new URL('views/locales/demo-mistakes.zh-CN.json', ROOT), 'utf8')),
+}
 
 /** The result of the last form: what was done, or why not. */
 interface Result {
   readonly done?: string
   readonly problem?: string
 }
+
+const mistakesOf = (group: MistakeGroup) => Object.keys(MISTAKE_GROUPS[group]) as DemoMistake[]
 
 const SHOWN = 50
 
@@ -54,7 +45,17 @@ function newest<Entry>(t: Translate, all: readonly Entry[]) {
 /** Everything that the page shows, in the reader's language. */
 function officeView(shop: Shop, switches: Switches, locale: Locale, { done = '', problem }: Result): object {
   const t = translator(locale)
+  const texts = MISTAKE_TEXTS[locale]
   const { products, orders, refunds, notices, deposit } = describeShop(shop)
+  const withState = <Row extends { readonly state: string }>(row: Row) => ({
+    ...row,
+    stateText: t(keyOf('office.state.', row.state)),
+  })
+  const withTexts = (notice: (typeof notices)[number]) => ({
+    ...notice,
+    kind: t(NOTICE_KEYS[notice.path] ?? ''),
+    text: stringify(notice.message, null, 2),
+  })
   // The query names a text; it is never shown itself.
   const doneKey = keyOf('office.done.', done)
   return {
@@ -67,87 +68,34 @@ function officeView(shop: Shop, switches: Switches, locale: Locale, { done = '',
       dates: t(keyOf('office.calendar.', product.calendar)),
       issuing: t(keyOf('office.issues.', product.issues)),
       refunding: t(keyOf('office.refunds.', product.refunds)),
-      offer: t('office.offer', {
-        mt: String(product.mtPrice),
-        settlement: String(product.settlementPrice),
-        stock: product.stock === -1 ? t('office.unlimited') : String(product.stock),
-      }),
     })),
-    deposit: t('office.deposit', { yuan: (deposit / 100).toFixed(2) }),
-    orders: newest(
-      t,
-      orders.map((order) => ({
-        ...order,
-        stateText: t(keyOf('office.state.', order.state)),
-        numbers: t('office.numbers', {
-          used: String(order.usedQuantity),
-          refunded: String(order.refundedQuantity),
-          all: String(order.quantity),
-        }),
-      })),
-    ),
-    refunds: newest(
-      t,
-      refunds.map((refund) => ({ ...refund, stateText: t(keyOf('office.state.', refund.state)) })),
-    ),
-    notices: newest(
-      t,
-      notices.map((notice) => ({ ...notice, ...noticeTexts(t, notice) })),
-    ),
+    deposit: (deposit / 100).toFixed(2),
+    orders: newest(t, orders.map(withState)),
+    refunds: newest(t, refunds.map(withState)),
+    notices: newest(t, notices.map(withTexts)),
     mistaken: [...switches],
     groups: (Object.keys(MISTAKE_GROUPS) as MistakeGroup[]).map((group) => ({
       title: t(`office.mistakes_of.${group}`),
-      mistakes: (Object.keys(MISTAKE_GROUPS[group]) as DemoMistake[]).map((name) => ({
-        name,
-        text: mistakeText(locale, name),
-        on: switches.has(name),
-      })),
+      mistakes: mistakesOf(group).map((name) => ({ name, text: texts[name], on: switches.has(name) })),
     })),
   }
 }
 
-function noticeTexts(t: Translate, { path, attempts, message }: ReturnType<typeof describeNotice>) {
-  const key = NOTICE_KEYS[path]
-  return {
-    kind: key ? t(key) : '',
-    sent: t('office.attempts', { count: String(attempts) }),
-    text: stringify(message, null, 2),
-  }
-}
+/** Fields that a form sends as yes or no. */
+const YES_OR_NO = ['approve', 'onSale']
 
-/** Converts a form to the input of the control API. */
-type Read = (form: URLSearchParams, shop: Shop) => Fields
+/** A form as input of the control API. */
+const inputOf = (form: URLSearchParams): Fields =>
+  Object.fromEntries([...form].map(([name, value]) => [name, YES_OR_NO.includes(name) ? value === 'yes' : value]))
 
-const unchanged: Read = (form) => Object.fromEntries(form)
-
-const yesOrNo = (value: string | null, yes: string, no: string): boolean | undefined =>
-  value === yes ? true : value === no ? false : undefined
-
-/** The form sends every field, but only different values are changes. Missing and empty fields stay as they are. */
-const changedFields: Read = (form, shop) => {
-  const partnerDealId = form.get('partnerDealId') ?? ''
-  const product = shop.products.get(partnerDealId)
-  const onSale = yesOrNo(form.get('onSale'), 'yes', 'no')
+/** The form of a product sends every field, but only different values are changes. */
+function changesIn(input: Fields, shop: Shop): Fields {
+  const product = shop.products.get(String(input.partnerDealId))
   const shown: Fields = product ? describeProduct(product) : {}
-  const changed = [...form].filter(([name, value]) => name !== 'onSale' && !isShown(shown[name], value))
-  return {
-    ...Object.fromEntries(changed),
-    partnerDealId,
-    ...(onSale === undefined || onSale === shown.onSale ? {} : { onSale }),
-  }
-}
-
-const isShown = (shown: unknown, value: string): boolean =>
-  typeof shown === 'number' ? Number(value) === shown : value === shown
-
-const FORMS: Readonly<Record<Action, Read>> = {
-  consume: unchanged,
-  'decide-refund': (form) => ({
-    ...Object.fromEntries(form),
-    approve: yesOrNo(form.get('decision'), 'approve', 'refuse'),
-  }),
-  'change-product': changedFields,
-  'add-product': unchanged,
+  const isShown = ([name, value]: [string, unknown]): boolean =>
+    typeof shown[name] === 'number' ? Number(value) === shown[name] : value === shown[name]
+  const changed = Object.entries(input).filter((field) => !isShown(field))
+  return { ...Object.fromEntries(changed), partnerDealId: input.partnerDealId }
 }
 
 const VIEWS = fileURLToPath(new URL('views', ROOT))
@@ -194,12 +142,14 @@ export function registerOffice(app: FastifyInstance, shop: Shop, switches: Switc
   file(app, 'office.css', 'text/css; charset=utf-8', readFileSync(`${VIEWS}/assets/demo-office.css`))
   file(app, 'inter-latin-wght-normal.woff2', 'font/woff2', readFileSync(INTER))
   for (const action of Object.keys(ACTIONS) as Action[]) {
-    form(action, async (fields) =>
-      (await act(shop, action, FORMS[action](fields, shop))).length > 0 ? action : 'unchanged',
-    )
+    form(action, async (fields) => {
+      const input = inputOf(fields)
+      const notices = await act(shop, action, action === 'change-product' ? changesIn(input, shop) : input)
+      return notices.length > 0 ? action : 'unchanged'
+    })
   }
   form('mistakes', (fields) => {
-    switchMistakes(switches, { mistakes: fields.getAll('mistakes') })
+    switchMistakes(switches, fields.getAll('mistakes'))
     return switches.size > 0 ? 'mistakes' : 'honest'
   })
 

@@ -136,6 +136,14 @@ const GRANTED: Spoilers = {
     path === '/order/create' ? inBody(answer, (entry) => ({ ...entry, partnerOrderId: 'DP-SHARED' })) : answer,
 }
 
+/** Changes status or headers, and leaves the content as it is. */
+const head =
+  (change: (reply: FastifyReply) => unknown): Spoil =>
+  (answer, { reply }) => {
+    change(reply)
+    return answer
+  }
+
 /** Mistakes in the answer as a whole. Those that return text come last, as nothing can be altered after them. */
 const SPOILT: Spoilers = {
   'answer-code-300': (answer) => ({ ...without(answer, 'body'), code: 300, describe: 'error' }),
@@ -146,22 +154,13 @@ const SPOILT: Spoilers = {
     return { ...answer, describe, debug: { authorization, clientSecret } }
   },
   'answer-too-large': (answer) => ({ ...answer, padding: 'x'.repeat(2 * 1024 * 1024) }),
-  'answer-http-500': (answer, { reply }) => {
-    reply.code(500)
-    return answer
-  },
-  'answer-redirects': (answer, { reply }) => {
-    reply.code(302).header('Location', '/alive')
-    return answer
-  },
+  'answer-http-500': head((reply) => reply.code(500)),
+  'answer-redirects': head((reply) => reply.code(302).header('Location', '/alive')),
   'answer-slow': async (answer) => {
     await sleep(20_000, undefined, { ref: false })
     return answer
   },
-  'answer-wrong-content-type': (answer, { reply }) => {
-    reply.type('text/html; charset=utf-8')
-    return answer
-  },
+  'answer-wrong-content-type': head((reply) => reply.type('text/html; charset=utf-8')),
   'answer-wrong-aes-key': (answer, { reply }) => {
     reply.header(ENCRYPTION_HEADER, 'encrypted')
     return encrypted('another key, 16.', writeJson(answer))

@@ -37,10 +37,7 @@ interface Sabotage {
 const SABOTAGE: Readonly<Partial<Record<DemoMistake, Sabotage>>> = {
   'order-create-not-idempotent': {
     path: '/order/create',
-    damage: (shop, { orderId }) => {
-      shop.orders.delete(orderId)
-      return undefined
-    },
+    damage: (shop, { orderId }) => void shop.orders.delete(orderId),
   },
   'out-of-stock-sold': {
     path: '/order/create',

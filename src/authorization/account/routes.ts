@@ -31,7 +31,7 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
   const cookies = cookieCheck(config.PUBLIC_URL)
   const withPasskeys = hasPasskeys(config)
 
-  preparePages(app, config)
+  await preparePages(app, config)
 
   function paramsOf(given: unknown) {
     const { login_hint = '', confirm, ended } = signInQuery.parse(given)

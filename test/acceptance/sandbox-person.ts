@@ -140,7 +140,7 @@ export class Person {
 /** Does in the back office what the step waits for: admits a visitor, approves a refund or changes a product. */
 async function fillIn(tab: Page, about: About): Promise<void> {
   if (about.refundId !== undefined) {
-    await tab.locator('#refunds li', { hasText: about.refundId }).locator('button[value=approve]').click()
+    await tab.locator('#refunds li', { hasText: about.refundId }).locator('button[name=approve][value=yes]').click()
   } else if (about.orderId !== undefined) {
     const order = tab.locator('#orders li', { hasText: about.orderId })
     await order.locator('input[name=quantity]').fill(String(about.usedQuantity))

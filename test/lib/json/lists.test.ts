@@ -80,7 +80,7 @@ describe('a list from the network', () => {
     const own = /(store\.ts|^operations\/cli\/.*|signature-test-store\.ts)$/
     // A micro-app as stored and shown.
     const shown: Readonly<Record<string, number>> = {
-      'authorization/registry/micro-app-fields.ts': 3,
+      'authorization/registry/micro-app-fields.ts': 2,
       'authorization/registry/oidc-fields.ts': 4,
       // The answer of the key set endpoint, for the API reference.
       'authorization/oidc/messages.ts': 1,

@@ -51,7 +51,8 @@ export function batchedOver<Tx>(run: Run, tx: InTx<Tx>, limits: BatchLimits): Ba
   const queues = new Map<object, unknown>()
   const queueOf = <Item, Outcome>(policy: BatchPolicy<Item>, perform: () => Perform<Item, Outcome>) => {
     const known = queues.get(policy) as BatchQueue<Item, Outcome> | undefined
-    const queue = known ?? new BatchQueue(perform(), policy, limits)
+    if (known) return known
+    const queue = new BatchQueue(perform(), policy, limits)
     queues.set(policy, queue)
     return queue
   }

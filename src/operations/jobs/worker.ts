@@ -116,7 +116,7 @@ async function beginRunner(deps: ServiceDeps, log: Log, { queue, leaseDb, stoppi
   let lease: WorkerLease | undefined
   events.on('pool:create', ({ workerPool }) => {
     lease = holdLease(leaseDb, workerPool.id, log)
-    lease.lost.then(() => over.abort())
+    void lease.lost.then(() => over.abort())
   })
   /** The queue calls this before it takes a job: none is taken without a lease. */
   const onceSafe = async (): Promise<null> => {

@@ -246,8 +246,7 @@ describe('tokens whose app has lost all of their scopes', () => {
       expect(live).not.toHaveProperty('scope')
     }
     // Neither is the token invalid elsewhere: it lacks scope.
-    expect((await app.userInfo(access_token)).status).toBe(403)
-    expect(bodyOf(await app.userInfo(access_token)).error).toBe('insufficient_scope')
+    expect(errorIn(await app.userInfo(access_token))).toBe('insufficient_scope')
     expect(envelopeOf(await client.phone(contract.access_token)).rescode).toBe(20011)
     expect(envelopeOf(await client.refresh(known, contract.refresh_token)).rescode).toBe(20004)
     await client.update(app.app, { scopes: ['PHONE_NUMBER'] })

@@ -5,6 +5,7 @@ import type { ServiceDeps } from './operations/jobs/index.ts'
 import { withShareOf } from './platform/db/sql.ts'
 import type { Deps } from './platform/deps.ts'
 import { passwordSlots } from './platform/lib/crypto/password.ts'
+import { endInOrder, endTogether } from './platform/lib/end-all.ts'
 import type { Log } from './platform/lib/log.ts'
 import { LongReads } from './platform/lib/long-read.ts'
 import { pictureSlots } from './platform/lib/picture.ts'
@@ -43,11 +44,13 @@ export function openLongLived(given: Given, log: Log): { readonly longLived: Lon
     runningAttempts: new RunningAttempts(),
     logFollowers: new LogFollowers(db, sampledLog),
   }
-  const close = async () => {
-    longLived.logFollowers.close()
-    await Promise.all([longLived.tokenCap.close(), longLived.runningAttempts.close(), longLived.incoming.close()])
-    await longLived.rateLimiter.close()
-    sampledLog.close()
-  }
+  const { logFollowers, tokenCap, runningAttempts, incoming, rateLimiter } = longLived
+  const close = () =>
+    endInOrder(
+      () => logFollowers.close(),
+      () => endTogether(...[tokenCap, runningAttempts, incoming].map((part) => () => part.close())),
+      () => rateLimiter.close(),
+      () => sampledLog.close(),
+    )
   return { longLived, close }
 }

@@ -7,6 +7,7 @@ import { nodesOfShards } from './platform/db/citus.ts'
 import { findDatabase } from './platform/db/find-database.ts'
 import { checkSecretKey } from './platform/db/installation.ts'
 import { checkShards } from './platform/db/shard-count.ts'
+import { endInOrder } from './platform/lib/end-all.ts'
 import { openLog } from './platform/lib/log.ts'
 import { runProgram } from './platform/lib/run-program.ts'
 import { openDeps } from './process/index.ts'
@@ -25,10 +26,5 @@ await runProgram('The worker cannot run', async ({ signal, endWithin }) => {
   if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
   const jobs = await startWorker(deps, log, databaseUrl)
   log.info('running durable jobs')
-  const stop = async () => {
-    await jobs.stop()
-    await close()
-    await closeDatabase()
-  }
-  return { log, stop }
+  return { log, stop: () => endInOrder(jobs.stop, close, closeDatabase) }
 })

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { listMicroApps, updateMicroApp } from '../authorization/registry/index.ts'
 import type { Deps } from '../platform/deps.ts'
+import { endTogether } from '../platform/lib/end-all.ts'
 import type { Log } from '../platform/lib/log.ts'
 import { closeInTime } from '../platform/lib/web/drain.ts'
 import { listenOn } from '../platform/lib/web/listen.ts'
@@ -40,9 +41,7 @@ type Listen = (app: FastifyInstance, host: string, setting: 'DEMO_PORT' | 'DEMO_
 /** Starts the demo micro-app and the demo partner; the service must be listening. */
 export async function startDemo(deps: Deps, log: Log): Promise<Demo> {
   const apps: FastifyInstance[] = []
-  const stop = async () => {
-    await Promise.all(apps.map((app) => app.close()))
-  }
+  const stop = () => endTogether(...apps.map((app) => () => app.close()))
   const listen: Listen = async (app, host, setting) => {
     apps.push(app)
     closeInTime(app, deps.config.SHUTDOWN_GRACE_S)

@@ -10,6 +10,7 @@ import { connectionSettings } from '../platform/db/pool.ts'
 import type { Db } from '../platform/db/sql.ts'
 import { systemClock } from '../platform/lib/clock.ts'
 import { deriveKeys, type Keys } from '../platform/lib/crypto/keys.ts'
+import { endInOrder } from '../platform/lib/end-all.ts'
 import type { Log } from '../platform/lib/log.ts'
 import { type Metrics, openMetrics } from '../platform/lib/metrics.ts'
 import { drain } from '../platform/lib/web/drain.ts'
@@ -52,13 +53,14 @@ export async function openDeps(config: Config, log: Log, database: Database): Pr
   measureProcess(metrics, opened, longLived.calls)
   const following = followKey(db, keys)
   const endHistory = keepHistory({ db, clock: systemClock, metrics })
-  const close = async () => {
-    clearInterval(following)
-    await endHistory()
-    await closeLongLived()
-    await opened.close()
-    await tracing?.close()
-  }
+  const close = () =>
+    endInOrder(
+      () => clearInterval(following),
+      endHistory,
+      closeLongLived,
+      opened.close,
+      () => tracing?.close(),
+    )
   return { deps: { config, db, clock: systemClock, keys, metrics, tracing, ...longLived }, close }
 }
 
@@ -126,8 +128,10 @@ export async function serve(
     if (app.server.listening)
       await drain(app.server, readiness, SHUTDOWN_DELAY_S, () => app.unreadConnections(), othersClosed)
     readiness.draining = true
-    await app.close()
-    await health?.close()
+    await endInOrder(
+      () => app.close(),
+      () => health?.close(),
+    )
   }
   const listen = async () => {
     await listenOn(app, HOST, PORT, 'PORT')

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { longestShutdown, readConfig, withPorts } from '../platform/config/index.ts'
 import { checkSecretKey } from '../platform/db/installation.ts'
+import { endInOrder } from '../platform/lib/end-all.ts'
 import { openLog } from '../platform/lib/log.ts'
 import { type MetricsToServer, metricsOfAll } from './gather-metrics.ts'
 import type { FromServer, Handover, ToServer } from './http-cluster.ts'
@@ -21,7 +22,7 @@ const closeTimeoutMs = longestShutdown(settings).httpProcess * 1000
 const closing = closeWithGrace({ delay: closeTimeoutMs, logger: false }, async ({ err }) => {
   ending = true
   if (err) log.fatal({ err }, 'exiting because of an unexpected failure')
-  for (const stop of stops) await stop()
+  await endInOrder(...stops)
 })
 const end = (): void => {
   if (!ending) closing.close() // a terminal's Ctrl-C reaches this process too

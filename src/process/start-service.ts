@@ -11,6 +11,7 @@ import { checkSecretKey } from '../platform/db/installation.ts'
 import { migrate } from '../platform/db/migrate.ts'
 import { connectionSettings } from '../platform/db/pool.ts'
 import { checkShards } from '../platform/db/shard-count.ts'
+import { endInOrder, endTogether } from '../platform/lib/end-all.ts'
 import { type Log, openLog } from '../platform/lib/log.ts'
 import { checkPorts, freePort, type WantedPort } from '../platform/lib/web/listen.ts'
 import { MetricsOfProcesses } from './gather-metrics.ts'
@@ -50,13 +51,15 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
   const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })
   await checkPorts(portsOf(config))
   const running: Running = {}
-  const stop = async () => {
-    running.forgetAddress?.()
-    await Promise.all([running.demo?.stop(), running.serving?.stop(), running.worker?.stop()]) // each may take SHUTDOWN_GRACE_S
-    // A hanging statement must not keep the process alive: nobody waits for its result any more.
-    await Promise.race([running.opened?.close(), sleep(CLOSE_TIMEOUT_MS)])
-    await running.embedded?.stop()
-  }
+  const stop = () =>
+    endInOrder(
+      () => running.forgetAddress?.(),
+      // Each may take SHUTDOWN_GRACE_S.
+      () => endTogether(...[running.demo, running.serving, running.worker].map((part) => () => part?.stop())),
+      // A hanging statement must not keep the process alive: nobody waits for its result any more.
+      () => Promise.race([running.opened?.close(), sleep(CLOSE_TIMEOUT_MS)]),
+      () => running.embedded?.stop(),
+    )
   try {
     const database = await openDatabase(config, log, running, signal)
     running.opened = await openDeps(config, log, database)

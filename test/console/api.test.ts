@@ -50,6 +50,13 @@ describe('an operation', () => {
     expect(text).toContain(`/admin/v1/apps/${filled.app_key}`)
   })
 
+  it('shows the warnings that the API adds', async () => {
+    const { partner_id } = filled
+    const given = { partner_id: String(partner_id), base_url: 'http://tickets.example.com' }
+    const { text } = await editor.submit('/console/api/partner_update', given)
+    expect(textOf(text)).toMatch(/"warnings": \[\s*\{\s*"field": "base_url"/)
+  })
+
   it('is audited as a change by an operator', async () => {
     const { text } = await editor.submit('/console/api/app_update', { app_key: filled.app_key, hosts: 'tried.example' })
     expect(textOf(text)).toContain('"tried.example"')

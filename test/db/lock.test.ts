@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { claimDataDir } from '../../src/platform/db/embedded/lock.ts'
+import { addressOfRunning, claimDataDir, keepAddress } from '../../src/platform/db/embedded/lock.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'gatehouse-lock-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
@@ -66,3 +66,23 @@ describe('a process killed while it removed a stale lock', () => {
     release()
   })
 })
+
+it.runIf(process.platform === 'linux')(
+  'the address that a killed service has left does not count for one with the same process id',
+  async () => {
+    const dataDir = join(home, 'same id')
+    mkdirSync(dataDir)
+    const file = join(dataDir, 'address')
+    // In a container the service may have the same process id each time.
+    keepAddress(dataDir, 'http://127.0.0.1:1')
+    const left = readFileSync(file, 'utf8')
+    writeFileSync(file, left.replace(/^(\d+) \d+ /, '$1 1 '))
+    const release = await claimDataDir(dataDir, 'service')
+    const found = addressOfRunning(dataDir)
+    const forget = keepAddress(dataDir, 'http://127.0.0.1:2')
+    expect(await found).toBe('http://127.0.0.1:2')
+    forget()
+    release()
+    expect(await addressOfRunning(dataDir)).toBeUndefined()
+  },
+)

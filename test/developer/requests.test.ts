@@ -66,9 +66,10 @@ it('an app goes live only when an owner requests it and an operator approves', a
   expect(await seen(appKey)).toContain('Live')
 })
 
-it('an app is approved as it was when requested, whatever was changed since', async () => {
+it('an app is approved as it was when requested, whatever its team has changed since', async () => {
   const appKey = await registered(owner)
   await requestApproval(appKey)
+  world.clock.advance(60)
   const changed = { ...APP_FORM, name: 'Your Bank', redirect_uris: 'https://evil.example/callback' }
   await owner.browser.send('POST', `/developer/apps/${appKey}/edit`, changed)
   await decide(appKey, 'approve')
@@ -174,6 +175,19 @@ it('a change requested before an operator changed the app can be returned, but n
   await expect(decide(appKey, 'approve')).rejects.toThrow('changed since')
   expect(await client.admin('GET', `/apps/${appKey}`)).toMatchObject({ name: 'Sunny Day Trips', scopes: ['USER_INFO'] })
   await decide(appKey, 'return', { remark: 'without the number, please' })
+})
+
+it('an app that an operator changed since it was to go live can be returned, but not approved', async () => {
+  const appKey = await registered(owner)
+  await requestApproval(appKey)
+  world.clock.advance(60)
+  await client.admin('PATCH', `/apps/${appKey}`, { redirect_uris: ['https://mended.example/callback'] })
+  world.clock.advance(60)
+  // What its team changes afterwards makes nothing of that undone either.
+  await owner.browser.send('POST', `/developer/apps/${appKey}/edit`, { ...APP_FORM, name: 'Another' })
+  await expect(decide(appKey, 'approve')).rejects.toThrow('changed since')
+  expect(await client.admin('GET', `/apps/${appKey}`)).toMatchObject({ name: 'Another', stage: 'development' })
+  await decide(appKey, 'return', { remark: 'look at the address' })
 })
 
 it('a request for an app registered under older rules is refused with what is missing now', async () => {

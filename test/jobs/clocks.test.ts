@@ -52,7 +52,7 @@ for (const [clocks, seconds] of [
     // After its eighth attempt a failed job pauses for 0 to 512 seconds.
     await enqueue(world.deps.db, 'pull-due', {}, { key: 'failed' })
     await world.pool.query("update graphile_worker._private_jobs set attempts = 8 where key = 'failed'")
-    await afterFailure(world.deps, { id: await idOf('failed'), key: 'failed' }, new Error('no'))
+    await afterFailure(world.deps, { id: await idOf('failed'), key: 'failed', attempts: 8 }, new Error('no'))
     expect(await dueIn('failed')).toBeGreaterThan(-5)
     expect(await dueIn('failed')).toBeLessThanOrEqual(512)
 

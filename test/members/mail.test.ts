@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { startWorker } from '../../src/operations/jobs/worker.ts'
 import { sendMemberMail } from '../../src/sandbox/portal/notify/notifications.ts'
 import { inviteAgain, removeMember } from '../../src/ticketing/members/change.ts'
+import { setMemberMailState } from '../../src/ticketing/members/link-store.ts'
+import { sendPasswordLink } from '../../src/ticketing/members/password.ts'
 import { openWorld, type World } from '../harness.ts'
 import { postOffice, reply } from '../sandbox/notify/post-office.ts'
 import { get, newSandboxPartner, post, sessionOf } from '../sandbox/partners.ts'
@@ -109,4 +112,29 @@ describe('the mail with a link', () => {
     expect(set.statusCode).toBe(303)
     await expect(tokenFor(world, MAIL)).rejects.toThrow('no link')
   })
+})
+
+it('a mail that has been sent stays so if another worker’s attempt fails later', async () => {
+  const world = closing(await openWorld())
+  const partner = await newSandboxPartner(world)
+  const { memberId } = await invited(world, partner, MAIL)
+  const id = await linkOf(world, memberId)
+  await setMemberMailState(world.deps.db, id, 'sent')
+  await setMemberMailState(world.deps.db, id, 'failed', 'too late')
+  const { rows } = await world.pool.query('select mail_state, mail_error from member_link where link_id = $1', [id])
+  expect(rows).toEqual([{ mail_state: 'sent', mail_error: null }])
+})
+
+it('a link for a forgotten password is sent once, even if its job runs again', async () => {
+  const world = closing(await openWorld())
+  const partner = await newSandboxPartner(world)
+  const memberId = await joined(world, partner, MAIL)
+  const forgotten = { clientId: partner.client_id, mail: MAIL, linkId: randomUUID() }
+  for (let run = 0; run < 2; run++) await sendPasswordLink(world.deps, forgotten)
+  const { rows } = await world.pool.query(
+    `select (select count(*)::int from member_link where member_id = $1 and purpose = 'password') as links,
+       (select count(*)::int from audit_event where event = 'member_password_asked') as asked`,
+    [memberId],
+  )
+  expect(rows).toEqual([{ links: 1, asked: 1 }])
 })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { MemberRole } from '../../src/platform/lib/member.ts'
 import { inviteMember } from '../../src/ticketing/members/change.ts'
 import { findMemberMail } from '../../src/ticketing/members/link.ts'
@@ -50,6 +51,6 @@ export const memberSession = async (world: World, partner: SandboxPartner, mail:
 
 /** Does what the job does for a forgotten password, and returns the token. */
 export const askedForPassword = async (world: World, partner: SandboxPartner, mail: string): Promise<string> => {
-  await sendPasswordLink(world.deps, { clientId: partner.client_id, mail })
+  await sendPasswordLink(world.deps, { clientId: partner.client_id, mail, linkId: randomUUID() })
   return tokenFor(world, mail, partner)
 }

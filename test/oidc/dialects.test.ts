@@ -231,6 +231,29 @@ describe('a scope that the app has lost', () => {
   })
 })
 
+describe('tokens whose app has lost all of their scopes', () => {
+  it('are described as live without a scope, and work again when the app has one of them', async () => {
+    const app = await StandardApp.make(client, { require_pkce: false })
+    const known = { ...app.app, redirect_uri: CALLBACK }
+    const { access_token } = await app.tokens(client.newBrowser(), user, { scope: 'phone' })
+    const contract = await client.getTokens(await client.signedIn(user, known), known, { scope: 'PHONE_NUMBER' })
+    const described = async (token: string) => bodyOf(await app.post('introspect', { ...app.credentials, token }))
+    await client.update(app.app, { scopes: ['USER_INFO'] })
+    for (const token of [access_token, contract.access_token, contract.refresh_token]) {
+      const live = await described(token)
+      expect(live.active).toBe(true)
+      // RFC 6749 §3.3: a scope has at least one name.
+      expect(live).not.toHaveProperty('scope')
+    }
+    // Neither is the token invalid elsewhere: it lacks scope.
+    expect(errorIn(await app.userInfo(access_token))).toBe('insufficient_scope')
+    expect(envelopeOf(await client.phone(contract.access_token)).rescode).toBe(20011)
+    expect(envelopeOf(await client.refresh(known, contract.refresh_token)).rescode).toBe(20004)
+    await client.update(app.app, { scopes: ['PHONE_NUMBER'] })
+    expect((await described(access_token)).scope).toBe('phone')
+  })
+})
+
 describe('an app without client_secret_basic and client_secret_post', () => {
   const keys = generateKeyPair('ES256', { extractable: true })
   const jwksOf = async () => ({ keys: [{ ...(await exportJWK((await keys).publicKey)), kid: 'one', alg: 'ES256' }] })

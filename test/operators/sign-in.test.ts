@@ -109,6 +109,17 @@ describe('a recovery code', () => {
     expect(JSON.stringify(kept.rows)).not.toContain(first)
   })
 
+  it('is spent only with the session that it opens', async () => {
+    const { codes, secret } = await enrolled()
+    await world.pool.query('alter table operator_session add constraint none check (false) not valid')
+    await expect(signIn(name, codes[0])).rejects.toThrow('none')
+    await expect(signIn(name, codeOf(secret))).rejects.toThrow('none')
+    await world.pool.query('alter table operator_session drop constraint none')
+    expect(await showOperator(world.deps, { name })).toMatchObject({ recovery_codes: 10 })
+    expect(await signIn(name, codes[0])).toMatchObject({ pending: false })
+    expect(await signIn(name, codeOf(secret))).toMatchObject({ pending: false })
+  })
+
   it('is invalid for other operators, after new codes were made, and after the authenticator was reset', async () => {
     const theirs = await enrolled()
     const owner = name

@@ -2,10 +2,12 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { existingPartner } from '../../src/ticketing/partner-calls/index.ts'
+import { noteCertificate } from '../../src/ticketing/partner-reach/index.ts'
 import { createPartner } from '../../src/ticketing/partners/partner.ts'
 import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { acceptAnyCertificate } from '../any-certificate.ts'
 import { openWorld, type World } from '../harness.ts'
+import { duringOutage } from '../outage.ts'
 import { callPartner } from '../partner-calls/calls.ts'
 import { SELF_SIGNED } from '../sandbox/certificates.ts'
 
@@ -50,6 +52,16 @@ it('a call stores a row, which is updated once a day and when the certificate ch
     true,
   )
   expect(certificates.ending()).toBe(1)
+})
+
+it('a certificate that could not be stored is stored with the next call, and the answer of this one counts', async () => {
+  await world.pool.query('delete from partner_certificate')
+  const ends_at = new Date('2126-11-28T05:50:02Z')
+  const url = 'https://elsewhere.example/api'
+  await noteCertificate(duringOutage(world.deps), 7001n, url, ends_at)
+  expect(await rows()).toEqual([])
+  await noteCertificate(world.deps, 7001n, url, ends_at)
+  expect(await rows()).toMatchObject([{ origin: 'https://elsewhere.example', ends_at }])
 })
 
 it('a host that this process no longer calls stops raising its alert: another one may know a newer certificate', async () => {

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { existingPartner, failureOf } from '../../src/ticketing/partner-calls/index.ts'
-import { CircuitBreakers } from '../../src/ticketing/partner-reach/index.ts'
+import { CircuitBreakers, storeBreaker } from '../../src/ticketing/partner-reach/index.ts'
 import { createPartner } from '../../src/ticketing/partners/partner.ts'
 import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { freePort } from '../free-port.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+import { duringOutage } from '../outage.ts'
 import { callPartner } from '../partner-calls/calls.ts'
 
 /** Any process shows operators all open circuit breakers, which they can reset, and expiring certificates. */
@@ -88,6 +89,21 @@ describe('a circuit breaker', () => {
     expect(breakers.counts().open).toBe(1)
     world.clock.advance(200)
     expect(breakers.counts().open).toBe(0)
+  })
+
+  it('whose row could not be changed is a call all the same, and its row is changed with the next one', async () => {
+    const process = anotherProcess()
+    const open = async () => (await admin('/breakers')).data.breakers.length
+    const outcome = (deps: typeof process, answered: boolean) =>
+      storeBreaker(deps, 7002n, deps.calls.breakers.recordOutcome(7002n, answered, 1))
+    for (let calls = 0; calls < 5; calls++) await outcome(duringOutage(process), false)
+    expect(await open()).toBe(0)
+    await outcome(process, false)
+    expect(await open()).toBe(1)
+    await outcome(duringOutage(process), true)
+    expect(await open()).toBe(1)
+    await outcome(process, true)
+    expect(await open()).toBe(0)
   })
 
   it('that is not reset stays open, and its row is removed once a call succeeds', async () => {

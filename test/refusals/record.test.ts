@@ -49,5 +49,14 @@ it('no more than 500 rows are held in memory, and there is one write at a time, 
   answer()
   await closed
   expect(written.length).toBe(3)
+  refuse(2)
+  const closedWhileWriting = recorder.close()
+  await vi.advanceTimersByTimeAsync(0)
+  refuse(1) // the answer of a request that the end of its time has cut off
+  answer()
+  await vi.advanceTimersByTimeAsync(0)
+  answer()
+  await closedWhileWriting
+  expect([written.length, leftOut]).toEqual([5, 2_000])
   vi.useRealTimers()
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { blockUser } from '../../src/authorization/account/user.ts'
 import { eraseUser } from '../../src/authorization/people/erase.ts'
+import { setTeamMailState } from '../../src/authorization/teams/invitation-store.ts'
 import { TASKS } from '../../src/operations/jobs/tasks.ts'
 import { visibleText } from '../acceptance/form.ts'
 import { header } from '../acceptance/http.ts'
@@ -79,6 +80,11 @@ describe('an invitation', () => {
     const { rows } = await world.pool.query("select link_id from team_invitation where mail = 'ann@example.com'")
     const job = { id: '1', log: world.log, signal: AbortSignal.timeout(10_000) }
     for (let n = 0; n < 2; n++) await TASKS['send-team-mail'](world.deps, { linkId: rows[0].link_id }, job)
+    await setTeamMailState(world.deps.db, rows[0].link_id, 'failed', 'another worker, too late')
+    const sent = await world.pool.query('select mail_state, mail_error from team_invitation where link_id = $1', [
+      rows[0].link_id,
+    ])
+    expect(sent.rows).toEqual([{ mail_state: 'sent', mail_error: null }])
     const token = await world.pool
       .query("update team_invitation set mail_state = 'waiting' where link_id = $1", [rows[0].link_id])
       .then(() => tokenFor(world, 'ann@example.com'))

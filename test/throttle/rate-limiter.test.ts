@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openRateLimiter } from '../../src/platform/throttle/rate-limiter.ts'
 import { openWorld, type World } from '../harness.ts'
+import { duringOutage } from '../outage.ts'
 import { until } from '../until.ts'
 
 let world: World
@@ -113,6 +114,35 @@ describe('a rate', () => {
     await sleep(300)
     await limiter.close()
     expect((await rows()).map(({ uses }) => uses)).toEqual([11])
+  })
+
+  it('is shared whole when the process ends, however many subjects there are', async () => {
+    const limiter = open({ everyMs: 60_000, batch: 3 })
+    for (let subject = 0; subject < 8; subject++) limiter.count(RATE, `subject ${subject}`)
+    await limiter.close()
+    expect(await rows()).toHaveLength(8)
+  })
+
+  it('is not shared twice if the answer of the database was lost, and a database that is away ends nothing', async () => {
+    let sent = 0
+    const { many, ...db } = world.deps.db
+    const lost = duringOutage(world.deps, true).db
+    const answerLost: typeof many = async (row, statement) => {
+      if (sent++ > 0) return many(row, statement)
+      await many(row, statement)
+      return lost.many(row, statement)
+    }
+    const limiter = openRateLimiter({ ...db, many: answerLost }, world.deps.keys, world.app.sampledLog, { everyMs: 50 })
+    countTimes(limiter, 2)
+    await until(() => sent > 0)
+    limiter.count(RATE, 'a')
+    await limiter.close()
+    expect((await rows()).map(({ uses }) => uses)).toEqual([3])
+    const away = openRateLimiter(duringOutage(world.deps).db, world.deps.keys, world.app.sampledLog, {
+      everyMs: 60_000,
+    })
+    limiter.count(RATE, 'b')
+    await away.close()
   })
 
   it('lasts no longer than its window if the database’s clock was ahead', async () => {

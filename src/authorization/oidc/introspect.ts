@@ -28,10 +28,11 @@ export async function introspect(
   return refresh ? activeOf(deps, app, refresh) : INACTIVE
 }
 
+/** A token whose app has lost all of its scopes has not ended: elsewhere it is refused for its scope. */
 const activeOf = ({ config }: Deps, app: CallingApp, { scopes, expiresAt, ...user }: DescribedRefresh) =>
   ({
     active: true,
-    scope: standardNames(scopes).join(' '),
+    ...(scopes.length === 0 ? {} : { scope: standardNames(scopes).join(' ') }),
     client_id: app.app_key,
     exp: epochSeconds(expiresAt),
     sub: subjectOf(user),

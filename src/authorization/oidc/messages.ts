@@ -96,7 +96,7 @@ export type UserInfo = Readonly<z.output<typeof userInfo>>
 export const introspection = z.union([
   z.object({
     active: z.literal(true),
-    scope: z.string(),
+    scope: z.string().optional(),
     client_id: z.string(),
     token_type: z.literal('Bearer').optional(),
     exp: z.int(),

@@ -146,7 +146,11 @@ export function openRefusalRecorder(deps: Deps, log: SampledLog): RefusalRecorde
       pending.push({ row, address, token })
       flushSoon()
     },
-    close: flush,
+    close: async () => {
+      do {
+        await flush()
+      } while (pending.length > 0) // rows that came meanwhile
+    },
   }
 }
 

@@ -9,6 +9,7 @@ import {
   createMicroApp,
   endTokensOfApp,
   lockMicroApp,
+  type MicroApp,
   rotateSecret,
   showMicroApp,
   updateMicroApp,
@@ -67,19 +68,25 @@ export const changeApp = <Done>(
     return work(inside, app)
   })
 
-/** Throws TeamRefusal. The caller has locked the app: otherwise unreviewed changes could go live. */
-async function requireDevelopment(deps: Deps, appKey: string): Promise<void> {
-  if ((await showMicroApp(deps, appKey)).stage !== 'development') throw new TeamRefusal('live')
+/** The app. Throws TeamRefusal. The caller has locked it: otherwise unreviewed changes could go live. */
+async function appInDevelopment(deps: Deps, appKey: string): Promise<MicroApp> {
+  const app = await showMicroApp(deps, appKey)
+  if (app.stage !== 'development') throw new TeamRefusal('live')
+  return app
 }
 
-/** Changes an app in development at once. Changes of live apps need approval (request.ts). */
+/**
+ * Changes an app in development at once; an open request stays as it was made. Changes of live apps need approval
+ * (request.ts).
+ */
 export const changeInDevelopment = operation(
   appFields,
   (deps: Deps, appKey: string, fields: AppFields, person: UserRowKey): Promise<void> =>
     changeApp(deps, appKey, { person, role: 'developer' }, async (inside, { kind }) => {
-      await requireDevelopment(inside, appKey)
+      const before = await appInDevelopment(inside, appKey)
       if (kind !== fields.kind) throw new InvalidInput([{ field: 'kind', problem: localized('cannot-be-changed') }])
-      await updateMicroApp(inside, appKey, parseInput(updateMicroApp.input, microAppOf(fields)))
+      const after = await updateMicroApp(inside, appKey, parseInput(updateMicroApp.input, microAppOf(fields)))
+      await store.rebaseRequest(inside.db, appKey, before.updated_at, after.updated_at)
       await store.setReasons(inside.db, appKey, fields.reasons)
     }),
 )
@@ -89,7 +96,7 @@ export const makeTestUsers = (deps: Deps, appKey: string, person: UserRowKey): P
   deps.testUserSlots.run(async () => {
     const { password, passwordHash } = await TEST_USERS.newPassword(deps)
     return changeApp(deps, appKey, { person, role: 'developer' }, async (inside) => {
-      await requireDevelopment(inside, appKey)
+      await appInDevelopment(inside, appKey)
       const exist = (await TEST_USERS.list(inside.db, appKey)).length > 0
       await (exist ? TEST_USERS.renewPassword : TEST_USERS.make)(inside, appKey, passwordHash)
       return { password }

@@ -96,6 +96,9 @@ export const findUnsent = (db: Db, linkId: string, now: Date) =>
         where i.link_id = ${linkId} and i.mail_state <> 'sent' and i.expires_at > ${now}`,
   )
 
-/** `error` is for the team's owners. */
+/** `error` is for the team's owners. What has been sent stays so, even if another worker's attempt fails later. */
 export const setTeamMailState = (db: Db, linkId: string, state: MailState, error: string | null = null) =>
-  db.exec(sql`update team_invitation set mail_state = ${state}, mail_error = ${error} where link_id = ${linkId}`)
+  db.exec(
+    sql`update team_invitation set mail_state = ${state}, mail_error = ${error}
+        where link_id = ${linkId} and mail_state <> 'sent'`,
+  )

@@ -3,7 +3,7 @@
 export { ACTIONS, ALL_ACTIONS, actionOf, PERMISSIONS, ROUTE_ROLES } from './all.ts'
 export { EXPORT_FORMATS, type ExportFormat, exportOf, exportQuery, linesOf, pagesOf } from './export.ts'
 export { type Field, fieldsOf, isPaged, pagingOf, typedFields } from './fields.ts'
-export { columnsOn, nameOfFact, shownOf } from './shown.ts'
+export { columnsOn, nameOfFact, shownOf, withWarnings } from './shown.ts'
 export { choiceOf, hintOf, labelOf, sharedChoice } from './texts.ts'
 export {
   isRecord,

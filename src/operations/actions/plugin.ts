@@ -12,6 +12,7 @@ import { echo } from '../../platform/lib/web/rescode.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import { ALL_ACTIONS } from './all.ts'
 import { fieldsOf, typedFields } from './fields.ts'
+import { withWarnings } from './shown.ts'
 import { numberOrText } from './values.ts'
 
 /** The admin API: a route below /admin/v1 for every operation that a room declares. */
@@ -50,7 +51,8 @@ function actionRoute(app: FastifyInstance, deps: ServiceDeps, action: Action<Ser
         return sendDownload(reply.header('Vary', 'Accept-Language, Cookie'), file)
       }
       const shown = action.masked && !seesPeople(request) ? action.masked(output) : output
-      return answerLossless(request, reply, { ...shown, ...warningsIn(request, action, output) })
+      logWarnings(request, action, output)
+      return answerLossless(request, reply, withWarnings(action, output, shown))
     }
   const reads = { readsQuery: true, ...(action.recordsLook ? { answersHead: false as const } : {}) }
   for (const { route, fixed } of routesOf(action)) {
@@ -66,13 +68,12 @@ function actionRoute(app: FastifyInstance, deps: ServiceDeps, action: Action<Ser
     app.get(path, { config: { readsQuery: true } }, answer(action.foresee, true))
 }
 
-/** Returns the warnings for the answer, and logs only which fields they are about. */
-function warningsIn(request: FastifyRequest, { warnings }: Action, output: object): object {
+/** Logs only which fields the warnings are about. */
+function logWarnings(request: FastifyRequest, { warnings }: Action, output: object): void {
   const warned = warnings?.of(output) ?? []
-  if (!warnings || warned.length === 0) return {}
+  if (!warnings || warned.length === 0) return
   const { partner_id } = output as Readonly<Record<string, unknown>>
   request.log.warn({ partnerId: String(partner_id), fields: warned.map(({ field }) => field) }, warnings.log)
-  return { warnings: warned }
 }
 
 /** Whether it may be called without a body. */

@@ -37,6 +37,12 @@ interface Surface {
   readonly now: Date
 }
 
+/** The answer of the API: of the output what may be `shown`, with the problems in spite of which it was done. */
+export function withWarnings({ warnings }: Pick<Action, 'warnings'>, output: object, shown = output): object {
+  const warned = warnings?.of(output) ?? []
+  return warned.length === 0 ? shown : { ...shown, warnings: warned }
+}
+
 export const columnsOn = (on: Surface['on'], columns: readonly Column<object>[]): readonly Column<object>[] =>
   columns.filter((column) => !(on === 'page' ? column.onTerminalOnly : column.onPagesOnly))
 

@@ -12,12 +12,15 @@ const MAX_PAUSE_S = 600
 
 export type FailureVerdict = 'again' | 'failed' | 'superseded'
 
+/** A run that has thrown; `attempts` includes it. */
+interface FailedRun {
+  readonly id: string
+  readonly key: string | null
+  readonly attempts: number
+}
+
 /** Decides about a job that has thrown and is unlocked again: the queue's own delay has no jitter. Refusals are final. */
-export async function afterFailure(
-  deps: Deps,
-  failed: { readonly id: string; readonly key: string | null },
-  error: unknown,
-): Promise<FailureVerdict> {
+export async function afterFailure(deps: Deps, failed: FailedRun, error: unknown): Promise<FailureVerdict> {
   const job = await findJob(deps.db, failed.id)
   if (!job) return 'superseded'
   // A newer job has taken its key, or the key was removed: the newer job counts.
@@ -25,17 +28,20 @@ export async function afterFailure(
     await removeJob(deps.db, job.job_id)
     return 'superseded'
   }
+  // Another worker has run it since, or an operator has decided about it, or it was queued anew.
+  if (job.attempts !== failed.attempts) return job.state === 'failed' ? 'failed' : 'again'
   if (job.state === 'failed') {
     await recordGivenUp(deps, job, job.last_error ?? '')
     return 'failed'
   }
   if (error instanceof GiveUp || error instanceof RescodeError) {
     const { message } = error
-    await inTransaction(deps, async (inside, db) => {
-      await failJobPermanently(db, job.job_id, message)
+    return inTransaction(deps, async (inside, db) => {
+      // Another worker may have just taken it.
+      if ((await failJobPermanently(db, job.job_id, message)) === 0) return 'again'
       await recordGivenUp(inside, job, message)
+      return 'failed'
     })
-    return 'failed'
   }
   const pause = fullJitter(job.attempts - 1, FIRST_PAUSE_S, MAX_PAUSE_S)
   await rescheduleJob(deps.db, job.job_id, pause)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { sendAppEvents, tellOfEndingSecrets } from '../../authorization/app-events/index.ts'
 import { eraseDue } from '../../authorization/people/index.ts'
@@ -38,6 +39,13 @@ const ofRefund = z.object({
   reason: z.string().optional(),
 })
 
+const forgottenPassword = z.object({
+  clientId: z.string(),
+  mail: z.string(),
+  // Absent in jobs that were queued before it was added.
+  linkId: z.uuid().default(() => randomUUID()),
+})
+
 const eraseDueTask: Task = async (deps, _payload, { log, signal }) => {
   const { erased, failed, failures } = await eraseDue(deps, signal)
   for (const error of failures) log.error({ err: error, failed }, 'an account that is due could not be deleted')
@@ -73,7 +81,7 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   // An invitation of a partner's member, or the link for a forgotten password.
   'send-member-mail': task(z.object({ linkId: z.string() }), (deps, { linkId }) => sendMemberMail(deps, linkId)),
   // Looks the member up here, so that the response to the request does not reveal whether there is one.
-  'member-password': task(z.object({ clientId: z.string(), mail: z.string() }), async (deps, forgotten) => {
+  'member-password': task(forgottenPassword, async (deps, forgotten) => {
     await sendPasswordLink(deps, forgotten)
     return {}
   }),

@@ -199,7 +199,7 @@ function settleFailures(deps: ServiceDeps, log: Log, events: WorkerEvents, ends:
     if (!error) return deps.metrics.jobsFinished.inc({ task, outcome: 'done' })
     const handled = ends
       .written(id)
-      .then((written) => (written ? afterFailure(deps, { id, key }, error) : 'again'))
+      .then((written) => (written ? afterFailure(deps, { id, key, attempts }, error) : 'again'))
       .then((verdict) => {
         deps.metrics.jobsFinished.inc({ task, outcome: verdict })
         const note = { job: id, task, attempts, reason: String((error as Error).message) }

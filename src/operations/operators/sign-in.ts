@@ -10,7 +10,7 @@ import { OperatorSignInRefused } from './errors.ts'
 import { lockExisting } from './manage.ts'
 import { startAdminTokenSession, startOperatorSession } from './session.ts'
 import * as store from './store.ts'
-import { forgetGuessesOf, guessesOf, operatorLimits, spendCode } from './totp.ts'
+import { forgetGuessesOf, guessesOf, isCode, operatorLimits, spendCode } from './totp.ts'
 import { ADMIN_TOKEN_NAME, newPassword } from './wire.ts'
 
 interface OperatorSignIn extends SignInSource {
@@ -50,25 +50,33 @@ async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<Operato
     guesses?.usedUpUntil(),
   ])
   const mayGuess = right && usedUp === undefined
-  if (!credential || !right || !(pending || (mayGuess && (await spendCode(deps, credential, input.code))))) {
+  const refused = async (): Promise<Error> => {
     const by = right && usedUp ? 'code' : 'password'
     const counted = mayGuess ? guesses?.count() : undefined
     const failed = limits.failed((locked) =>
       recordFailure(deps, { by, name: operator?.name, locked: locked || by === 'code' }),
     )
-    const [refused] = await Promise.all([failed, counted])
-    throw refused
+    const [error] = await Promise.all([failed, counted])
+    return error
+  }
+  if (!credential || !right || !(pending || (mayGuess && (await isCode(deps, credential, input.code))))) {
+    throw await refused()
   }
   await limits.refuseExhausted()
   if (await guesses?.usedUpUntil()) throw new OperatorSignInRefused()
-  await limits.forget()
-  return inTransaction(deps, async (inside) => {
+  // Only now: a transaction that began before the code was known to be right would confirm the password by its time.
+  const signedIn = await inTransaction(deps, async (inside) => {
+    // A simultaneous sign-in may have used it up.
+    if (!pending && !(await spendCode(inside, credential, input.code))) return undefined
     const actor = { ...deps.actor, kind: 'operator', name: credential.name } as const
     const target = `operator:${credential.name}`
     const by = pending || !isRecoveryCode(input.code) ? {} : { by: 'recovery code' }
     await recordAudit(inside, { event: 'operator_signed_in', actor, target, detail: { pending, ...by } })
     return { session: await startOperatorSession(inside, credential, pending), pending }
   })
+  if (!signedIn) throw await refused()
+  await limits.forget()
+  return signedIn
 }
 
 /** Opens a session for the holder of ADMIN_TOKEN. Throws OperatorSignInRefused, also without ADMIN_TOKEN. */

@@ -89,6 +89,16 @@ export async function setRecoveryCodes(db: Db, operatorId: string, hashes: reado
   )
 }
 
+/** Whether `spendRecoveryCode` would take it now. */
+export const hasRecoveryCode = (db: Db, operatorId: string, hash: Buffer): Promise<boolean> =>
+  db.value(
+    z.boolean(),
+    sql`select exists (
+          select 1 from operator_recovery_code c join operator o using (operator_id)
+          where c.operator_id = ${operatorId} and c.code_hash = ${hash} and c.used_at is null
+            and o.totp_confirmed_at is not null)`,
+  )
+
 /** Returns 1 to exactly one of simultaneous callers. Codes count only while an authenticator is in force. */
 export const spendRecoveryCode = (db: Db, operatorId: string, hash: Buffer, now: Date): Promise<number> =>
   db.exec(
@@ -116,6 +126,7 @@ const credential = z.object({
   password_hash: z.string().nullable(),
   totp_sealed: z.instanceof(Buffer).nullable(),
   totp_confirmed_at: z.date().nullable(),
+  totp_last_step: z.coerce.number(),
   credential_version: z.number(),
 })
 export type Credential = z.output<typeof credential>
@@ -123,6 +134,7 @@ export type Credential = z.output<typeof credential>
 export const findCredential = (db: Db, name: string): Promise<Credential | undefined> =>
   db.maybe(
     credential,
-    sql`select operator_id, name, status, password_hash, totp_sealed, totp_confirmed_at, credential_version
+    sql`select operator_id, name, status, password_hash, totp_sealed, totp_confirmed_at, totp_last_step,
+          credential_version
         from operator where lower(name) = lower(${name})`,
   )

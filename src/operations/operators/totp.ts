@@ -124,21 +124,30 @@ export const guessesOf = (
 export const forgetGuessesOf = (deps: Deps, of: { readonly operator_id: string }): Promise<void> =>
   forgetCodeGuesses(deps, ownerOfCodes(of))
 
-/**
- * Whether this is a current code or a recovery code that was not used yet: exactly one of simultaneous uses succeeds.
- * Spaces and hyphens are ignored.
- */
-export async function spendCode({ db, keys, clock }: Deps, of: store.Credential, code: string): Promise<boolean> {
-  const { operator_id, totp_sealed } = of
+/** The time step of a code that the authenticator shows now. */
+const stepShown = ({ keys, clock }: Deps, { operator_id, totp_sealed }: store.Credential, code: string) =>
+  totp_sealed === null
+    ? undefined
+    : totpStep(decryptSecret(keys, totp_sealed, sealingContext(operator_id)), code, clock.now())
+
+/** Whether this is a current code or a recovery code that was not used yet. Spaces and hyphens are ignored. */
+export async function isCode(deps: Deps, of: store.Credential, code: string): Promise<boolean> {
+  if (isRecoveryCode(code))
+    return store.hasRecoveryCode(deps.db, of.operator_id, hashOfRecoveryCode(of.operator_id, code))
+  const step = stepShown(deps, of, code)
+  return step !== undefined && step > of.totp_last_step
+}
+
+/** The same, and uses it up: exactly one of simultaneous uses succeeds. */
+export async function spendCode(deps: Deps, of: store.Credential, code: string): Promise<boolean> {
+  const { db, clock } = deps
   const now = clock.now()
   if (isRecoveryCode(code)) {
+    const { operator_id } = of
     return (await store.spendRecoveryCode(db, operator_id, hashOfRecoveryCode(operator_id, code), now)) > 0
   }
-  if (totp_sealed === null) return false
-  const secret = decryptSecret(keys, totp_sealed, sealingContext(operator_id))
-  const step = totpStep(secret, code, now)
-  if (step === undefined) return false
-  return (await store.spendTotpStep(db, of, step, now)) > 0
+  const step = stepShown(deps, of, code)
+  return step !== undefined && (await store.spendTotpStep(db, of, step, now)) > 0
 }
 
 /** Removes a lost authenticator; the operator's next sign-in adds a new one. */

@@ -2,6 +2,7 @@ import type { Config } from '../config/index.ts'
 import type { Db } from '../db/sql.ts'
 import { hmacSha256, sha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
+import { mayBeDone } from '../lib/database-errors.ts'
 import type { Rate, RateLimiter } from '../lib/rate-limiter.ts'
 import { logBackgroundFailure, type SampledLog } from '../lib/sampled-log.ts'
 import { addUses, deleteExpiredCounts } from './attempts-store.ts'
@@ -103,6 +104,8 @@ export function openRateLimiter(
       await deleteExpiredCounts(db, MAX_DELETED)
     } catch (error) {
       logBackgroundFailure(log, 'counts of limits could not be shared', error)
+      // Counted twice they would refuse a caller too early.
+      if (mayBeDone(error)) for (const { entry, uses } of sent.values()) entry.own -= uses
       // Keep counting locally; the counts are shared next time.
       const now = performance.now()
       for (const [key, entry] of sharedNow)
@@ -130,7 +133,11 @@ export function openRateLimiter(
       closed = true
       clearTimeout(timer)
       await sharing
-      if (unshared.size > 0) await share()
+      // As long as it helps: what could not be shared is put back.
+      for (let left = Number.POSITIVE_INFINITY; unshared.size > 0 && unshared.size < left; ) {
+        left = unshared.size
+        await share()
+      }
     },
   }
 }

@@ -1,6 +1,7 @@
 /** Requests that stay open: each holds a connection, so they are limited, and all end before shutdown. */
 export class OpenRequests {
   readonly #open = new Map<AbortController, readonly string[]>()
+  #areOver = false
 
   /** `limits`: how many may be open by each key; throws `refuse(key)` beyond. `signal` aborts when it has to end. */
   open(limits: Readonly<Record<string, number>>, refuse: (key: string) => Error) {
@@ -10,6 +11,7 @@ export class OpenRequests {
     }
     const abort = new AbortController()
     this.#open.set(abort, Object.keys(limits))
+    if (this.#areOver) abort.abort()
     const close = () => {
       this.#open.delete(abort)
       abort.abort()
@@ -17,7 +19,9 @@ export class OpenRequests {
     return { signal: abort.signal, close }
   }
 
+  /** Those that open later end at once. */
   endAll(): void {
+    this.#areOver = true
     for (const abort of [...this.#open.keys()]) abort.abort()
   }
 }

@@ -73,7 +73,6 @@ const ownersPages: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps })
 
 /** The partner's sandbox: pages below /sandbox, the headless API of the test run below /sandbox/api. */
 export const sandboxRoom: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
-  app.addHook('onClose', () => deps.runningAttempts.close())
   await app.register(sandboxPages, { deps, prefix: '/sandbox' })
   await app.register(sandboxApi, { deps, prefix: '/sandbox/api' })
 }

@@ -129,7 +129,7 @@ export const inviteMember = operation(
       if (!(await mayInvite(inside, String(partnerId), mail))) throw new MemberRefusal('mails')
       const member_id = randomUUID()
       await store.insertMember(db, partnerId, { member_id, mail, mail_key, role }, now)
-      await sendLink(inside, member_id, 'invitation', ownerActing(inside))
+      await sendLink(inside, member_id, 'invitation', { invited_by: ownerActing(inside) })
       await record('member_invited', { member_id, role })
       return member_id
     }),
@@ -144,6 +144,6 @@ export const inviteAgain = (deps: Deps, partnerId: bigint, memberId: string): Pr
     await deleteOtherLinks(db, memberId, null)
     if ((await store.countMembers(db, partnerId, now)).open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')
     if (!(await mayInvite(inside, String(partnerId), member.mail))) throw new MemberRefusal('mails')
-    await sendLink(inside, memberId, 'invitation', ownerActing(inside))
+    await sendLink(inside, memberId, 'invitation', { invited_by: ownerActing(inside) })
     await record('member_invited', { member_id: memberId, role: member.role, again: true })
   })

@@ -16,11 +16,13 @@ interface NewLink {
 export const COUNTS = sql.part`(l.invited_by is null or exists (
   select 1 from partner_member s where s.member_id = l.invited_by and s.role = 'owner' and s.removed_at is null))`
 
+/** 0 if it was made before. */
 export const insertLink = (db: Db, memberId: string, link: NewLink, now: Date): Promise<number> =>
   db.exec(
     sql`insert into member_link (link_id, link_hash, member_id, purpose, invited_by, created_at, expires_at, mail_state)
         values (${link.link_id}, ${link.link_hash}, ${memberId}, ${link.purpose}, ${link.invited_by}, ${now},
-          ${link.expires_at}, 'waiting')`,
+          ${link.expires_at}, 'waiting')
+        on conflict (link_id) do nothing`,
   )
 
 const stored = z.object({
@@ -58,6 +60,9 @@ export const findUnsent = (db: Db, linkId: string, now: Date) =>
           and m.removed_at is null and ${COUNTS}`,
   )
 
-/** `error` is for the partner's owners. */
+/** `error` is for the partner's owners. What has been sent stays so, even if another worker's attempt fails later. */
 export const setMemberMailState = (db: Db, linkId: string, state: MailState, error: string | null = null) =>
-  db.exec(sql`update member_link set mail_state = ${state}, mail_error = ${error} where link_id = ${linkId}`)
+  db.exec(
+    sql`update member_link set mail_state = ${state}, mail_error = ${error}
+        where link_id = ${linkId} and mail_state <> 'sent'`,
+  )

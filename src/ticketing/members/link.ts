@@ -14,20 +14,26 @@ const LINK_LIFETIME_S: Readonly<Record<LinkPurpose, number>> = {
   password: 3_600,
 }
 
-/** Also queues its mail, in the caller's transaction. `invited_by`: the owner who invites, if it is one. */
+interface LinkToSend {
+  /** The owner who invites, if it is one. */
+  readonly invited_by?: string | null
+  readonly linkId?: string
+}
+
+/** Also queues its mail, in the caller's transaction. False if this link was made before. */
 export async function sendLink(
   { db, clock, keys }: Deps,
   memberId: string,
   purpose: LinkPurpose,
-  invited_by: string | null = null,
-) {
+  { invited_by = null, linkId = randomUUID() }: LinkToSend,
+): Promise<boolean> {
   const now = clock.now()
-  const linkId = randomUUID()
   const until = wholeSecondsAfter(now, LINK_LIFETIME_S[purpose])
   const { hash, expiresAt } = linkToken(keys, 'member', { linkId, expiresAt: until })
   const link = { link_id: linkId, link_hash: hash, purpose, expires_at: expiresAt, invited_by }
-  await store.insertLink(db, memberId, link, now)
+  if ((await store.insertLink(db, memberId, link, now)) === 0) return false
   await enqueue(db, 'send-member-mail', { linkId }, { key: `member-mail:${linkId}`, maxAttempts: LINK_MAIL_ATTEMPTS })
+  return true
 }
 
 /** Finds the link of a token without using it. Throws MemberRefusal; for a forged or expired token without a query. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { enqueue } from '../../platform/db/jobs-store.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { DAY_S, HOUR_S } from '../../platform/lib/clock.ts'
@@ -65,18 +66,24 @@ export async function askForPassword(deps: Deps, { clientId, mail }: ForgottenPa
     { kind: 'forgotten-day', name: `more\n${member}`, most: MORE_PER_MEMBER } as const,
   ]
   if (usedUp && (await countWithin(deps, DAY_S, more))) return usedUp
-  await enqueue(deps.db, 'member-password', { clientId, mail })
+  await enqueue(deps.db, 'member-password', { clientId, mail, linkId: randomUUID() })
   return undefined
 }
 
-/** The job: sends the member a link to set a new password; does nothing if there is no such member. */
-export async function sendPasswordLink(deps: Deps, { clientId, mail }: ForgottenPassword): Promise<void> {
+/**
+ * The job: sends the member a link to set a new password; does nothing if there is no such member, or if it has run
+ * before: its end may not have been written.
+ */
+export async function sendPasswordLink(
+  deps: Deps,
+  { clientId, mail, linkId }: ForgottenPassword & { readonly linkId: string },
+): Promise<void> {
   const partner = await findPartnerByClientId(deps, clientId)
   if (partner?.status !== 'active') return
   const credential = await store.findCredential(deps.db, partner.partner_id, mailKeyOf(mail))
   if (!credential) return
   await inTransaction(deps, async (inside) => {
-    await sendLink(inside, credential.member_id, 'password')
+    if (!(await sendLink(inside, credential.member_id, 'password', { linkId }))) return
     await recordMemberEvent(inside, 'member_password_asked', partner.partner_id, { member_id: credential.member_id })
   })
 }

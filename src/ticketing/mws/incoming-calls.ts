@@ -23,6 +23,7 @@ class RejectedCalls {
   /** For the audit log, one row per partner and minute. By PartnerId, so bounded by the number of partners. */
   readonly #counts = new Map<bigint, { verified: number; unverified: number }>()
   #timer: NodeJS.Timeout | undefined
+  readonly #countsBeingWritten = new Set<Promise<unknown>>()
   /** At most two per partner, each until the window of its quota ends. */
   readonly #unstored = new Map<string, UnstoredCalls>()
 
@@ -42,7 +43,7 @@ class RejectedCalls {
 
   /** Without a database counts are lost; requests already log that it is unavailable. */
   count(partnerId: bigint, verified: boolean): void {
-    this.#timer ??= setTimeout(() => void this.#writeCounts().catch(() => {}), COUNTS_WRITTEN_EVERY_MS).unref()
+    this.#timer ??= setTimeout(() => this.#inBackground(this.#writeCounts()), COUNTS_WRITTEN_EVERY_MS).unref()
     const counted = this.#counts.get(partnerId) ?? { verified: 0, unverified: 0 }
     counted[verified ? 'verified' : 'unverified']++
     this.#counts.set(partnerId, counted)
@@ -58,7 +59,7 @@ class RejectedCalls {
     }
     const timer = setTimeout(() => {
       this.#unstored.delete(key)
-      this.#writeUnstored(counted).catch(() => {})
+      this.#inBackground(this.#writeUnstored(counted))
     }, windowEndsInMs).unref()
     const counted: UnstoredCalls = { partner, verified, calls: 1, timer }
     this.#unstored.set(key, counted)
@@ -66,12 +67,17 @@ class RejectedCalls {
 
   /** Waits for calls that are being analysed and stored, and writes the counts. */
   async finish(): Promise<void> {
-    await Promise.allSettled(this.#beingStored)
+    await Promise.allSettled([...this.#beingStored, ...this.#countsBeingWritten])
     const unstored = [...this.#unstored.values()]
     this.#unstored.clear()
     for (const { timer } of unstored) clearTimeout(timer)
     await Promise.allSettled(unstored.map((counted) => this.#writeUnstored(counted)))
     await this.#writeCounts().catch(() => {})
+  }
+
+  #inBackground(writing: Promise<unknown>): void {
+    const written = writing.catch(() => {}).finally(() => this.#countsBeingWritten.delete(written))
+    this.#countsBeingWritten.add(written)
   }
 
   async #writeCounts(): Promise<void> {

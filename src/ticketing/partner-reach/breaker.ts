@@ -1,13 +1,17 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import { pageNamed } from '../../platform/db/page.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
+import { DatabaseUnavailable } from '../../platform/lib/database-errors.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { showPartner } from '../partners/index.ts'
 import type { ReachDeps } from './certificate.ts'
 import type { BreakerChange } from './circuit-breakers.ts'
 import * as store from './store.ts'
 
-/** Stores a change of a breaker. There is none for most calls, and then no query. */
+/**
+ * Stores a change of a breaker. There is none for most calls, and then no query. During an outage that is left to the next
+ * call: the answer of this one counts.
+ */
 export async function storeBreaker(
   { db, clock, calls }: ReachDeps,
   partnerId: bigint,
@@ -16,9 +20,13 @@ export async function storeBreaker(
   if (change === undefined) return
   const key = { partnerId, process: calls.breakers.process }
   const isOpen = change !== 'closed'
-  if (isOpen) await store.upsertOpenBreaker(db, key, change.retryAt, clock.now())
-  else await store.deleteOpenBreaker(db, key)
-  calls.breakers.keep(partnerId, isOpen)
+  try {
+    if (isOpen) await store.upsertOpenBreaker(db, key, change.retryAt, clock.now())
+    else await store.deleteOpenBreaker(db, key)
+    calls.breakers.keep(partnerId, isOpen)
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) throw error
+  }
 }
 
 /** Whether a call may be made, or why not. Before refusing, it checks whether an operator has reset the breaker. */

@@ -1,5 +1,6 @@
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds, type Clock, DAY_S } from '../../platform/lib/clock.ts'
+import { DatabaseUnavailable } from '../../platform/lib/database-errors.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
 import { type CertificateFilter, certificateFilter, listedCertificates, upsertCertificate } from './store.ts'
@@ -11,11 +12,20 @@ export interface ReachDeps extends Deps {
 /** A partner should be told about a certificate that ends within so many days. */
 export const ENDING_WITHIN_DAYS = 30
 
-/** Notes the certificate of a call over TLS. Writes a row only if it is new, or once a day and host. */
+/**
+ * Notes the certificate of a call over TLS. Writes a row only if it is new, or once a day and host. During an outage that
+ * is left to the next call: the answer of this one counts.
+ */
 export async function noteCertificate(deps: ReachDeps, partnerId: bigint, url: string, endsAt: Date): Promise<void> {
   const { origin } = new URL(url)
-  if (!deps.calls.certificates.rememberIfChanged(partnerId, origin, endsAt)) return
-  await upsertCertificate(deps.db, { partner_id: partnerId, origin, ends_at: endsAt, seen_at: deps.clock.now() })
+  const { certificates } = deps.calls
+  // First, so that simultaneous calls write one row.
+  if (!certificates.rememberIfChanged(partnerId, origin, endsAt)) return
+  const seen = { partner_id: partnerId, origin, ends_at: endsAt, seen_at: deps.clock.now() }
+  await upsertCertificate(deps.db, seen).catch((error: unknown) => {
+    certificates.forget(partnerId, origin)
+    if (!(error instanceof DatabaseUnavailable)) throw error
+  })
 }
 
 /** The TLS certificates of partners, the next to end first. `seen_at`: when the host was last called, to the day. */
@@ -47,6 +57,8 @@ interface Known {
   readonly writtenAt: Date
 }
 
+const keyOf = (partnerId: bigint, origin: string): string => `${partnerId} ${origin}`
+
 /** When the certificates of the hosts end that this process has called; created once per process. */
 export class KnownCertificates {
   readonly #clock: Clock
@@ -58,7 +70,7 @@ export class KnownCertificates {
 
   /** Whether the certificate has to be stored: it is new, or a day has passed. Remembers it then. */
   rememberIfChanged(partnerId: bigint, origin: string, endsAt: Date): boolean {
-    const key = `${partnerId} ${origin}`
+    const key = keyOf(partnerId, origin)
     const now = this.#clock.now()
     const known = this.#known.get(key)
     const isKnown = known?.endsAt.getTime() === endsAt.getTime()
@@ -66,6 +78,11 @@ export class KnownCertificates {
     if (this.#known.size >= MAX_KNOWN) this.#known.clear()
     this.#known.set(key, { endsAt, writtenAt: now })
     return true
+  }
+
+  /** For a certificate that could not be stored. */
+  forget(partnerId: bigint, origin: string): void {
+    this.#known.delete(keyOf(partnerId, origin))
   }
 
   /** How many end within 14 days, of hosts that this process still calls: of others it may not know the newest one. */

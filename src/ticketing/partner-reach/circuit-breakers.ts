@@ -81,7 +81,8 @@ export class CircuitBreakers {
   recordOutcome(partnerId: bigint, answered: boolean, durationMs: number): BreakerChange {
     const breaker = this.#breakerOf(partnerId)
     const now = this.#clock.now()
-    const wasOpen = breaker.retryAt !== null
+    // Also while the database lists it, because a former change could not be stored.
+    const wasOpen = breaker.retryAt !== null || breaker.isKept
     breaker.failures = answered ? 0 : breaker.failures + 1
     breaker.retryAt = breaker.failures >= BREAKER.failures ? addSeconds(now, BREAKER.openS) : null
     breaker.slowMs = slowMsAt(breaker, now) + (durationMs > SLOW_MS ? durationMs : 0)

@@ -9,7 +9,7 @@ import type { Download } from '../../../platform/lib/web/download.ts'
 import { failureEnvelope } from '../../../platform/lib/web/envelope.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { noSuchPath, RescodeError } from '../../../platform/lib/web/rescode.ts'
-import { ALL_ACTIONS, fieldsOf, hintOf, labelOf, type Values } from '../../actions/index.ts'
+import { ALL_ACTIONS, fieldsOf, hintOf, labelOf, type Values, withWarnings } from '../../actions/index.ts'
 import type { ServiceDeps } from '../../jobs/index.ts'
 import { formField } from '../action-form.ts'
 import { readFields } from '../action-values.ts'
@@ -98,7 +98,8 @@ async function beginningOf({ parts }: Download): Promise<string> {
 
 async function answerOf(op: Operation, input: Values, context: PageContext): Promise<string> {
   if (op.respond) return beginningOf(op.respond.of(await carryOut(op, context, input), context.t))
-  return cutTo(prettyLossless({ rescode: 0, data: await perform(op, context, input) }), MAX_SHOWN)
+  const data = withWarnings(op, await perform(op, context, input))
+  return cutTo(prettyLossless({ rescode: 0, data }), MAX_SHOWN)
 }
 
 async function send(context: PageContext): Promise<OneTimeResult> {

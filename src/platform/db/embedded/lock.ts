@@ -145,14 +145,15 @@ const addressFile = (dataDir: string): string => join(resolve(dataDir), 'address
 /** Writes the URL at which the service answers operators, for commands on the machine. Returns what removes it. */
 export function keepAddress(dataDir: string, url: string): () => void {
   const file = addressFile(dataDir)
-  writeFileSync(file, `${process.pid} ${url}`)
+  writeFileSync(file, `${identity(process.pid)} ${url}`)
   return () => rmSync(file, { force: true })
 }
 
-/** Undefined if there is none, or if another process than `pid` wrote it. */
+/** Undefined if there is none, or if another process than `pid` wrote it, such as a former one with this pid. */
 function addressLeftBy(pid: number, dataDir: string): string | undefined {
-  const [left, url] = readOr(() => readFileSync(addressFile(dataDir), 'utf8'), '').split(' ')
-  return Number(left) === pid ? url : undefined
+  const left = readOr(() => readFileSync(addressFile(dataDir), 'utf8'), '')
+  const writer = `${identity(pid)} `
+  return left.startsWith(writer) ? left.slice(writer.length) : undefined
 }
 
 const STARTS_WITHIN_MS = 30_000

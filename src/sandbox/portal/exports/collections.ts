@@ -10,7 +10,7 @@ import { docsTexts } from '../docs/texts.ts'
 
 export function definitionsIn(locale: Locale, baseUrl: string) {
   const { notices, interfaces } = fieldReference(locale)
-  return { notices, interfaces, titleOf: docsTexts(locale).title, t: translator(locale), locale, baseUrl }
+  return { notices, interfaces, titleOf: docsTexts(locale).title, t: translator(locale), baseUrl }
 }
 export type Definitions = ReturnType<typeof definitionsIn>
 

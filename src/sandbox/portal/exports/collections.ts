@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { MOUNT } from '../../../platform/config/mounts.ts'
 import { prettyLossless } from '../../../platform/lib/json/lossless.ts'
 import { ROOT } from '../../../platform/lib/root.ts'
 import { type Locale, translator } from '../../../platform/lib/web/locale.ts'
 import type { ZippedFile } from '../../../platform/lib/zip.ts'
-import { PATH } from '../../../ticketing/mws-wire/index.ts'
+import { ENDPOINTS } from '../../../ticketing/mws-wire/index.ts'
 import { fieldReference, type ReferenceSection } from '../docs/reference.ts'
 import { docsTexts } from '../docs/texts.ts'
 
@@ -46,7 +45,7 @@ function foldersOf({ notices, interfaces, titleOf, t }: Collected) {
   const requests = (sections: readonly ReferenceSection[], to: 'baseUrl' | 'partnerUrl') =>
     sections.map(({ name, path, parts }) => requestTo(to, titleOf(name), path, parts[0]?.example ?? ''))
   const example = prettyLossless({ partnerId: 7001, body: {} })
-  const test = requestTo('baseUrl', t('sandbox.exports.signature_test'), MOUNT + PATH.signatureTest, example)
+  const test = requestTo('baseUrl', t('sandbox.exports.signature_test'), ENDPOINTS.signatureTest, example)
   return [
     { name: t('sandbox.docs.notices'), requests: [test, ...requests(notices, 'baseUrl')] },
     { name: t('sandbox.docs.interfaces'), requests: requests(interfaces, 'partnerUrl') },

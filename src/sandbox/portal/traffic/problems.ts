@@ -7,9 +7,9 @@ import {
   type PartnerInterface,
   readAnswer,
 } from '../../../ticketing/interfaces/index.ts'
-import { type NoticeDeps, noticeEndpoint } from '../../../ticketing/mtp/index.ts'
+import { type NoticeDeps, noticeAt } from '../../../ticketing/mtp/index.ts'
 import type { NoticeName } from '../../../ticketing/mws-wire/index.ts'
-import { docsLink, NOTICES } from '../docs/notices.ts'
+import { docsLink } from '../docs/notices.ts'
 
 /** A field with a problem, with a link to the field reference. */
 export interface LinkedProblem extends ShapeProblem {
@@ -21,11 +21,6 @@ const MAX_PROBLEMS = 50
 
 const linked = (problems: readonly ShapeProblem[], linkTo: (path: string) => string): LinkedProblem[] =>
   problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem, docs: linkTo(problem.path) }))
-
-const noticeAt = (deps: NoticeDeps, path: string) => {
-  const endpoint = noticeEndpoint(deps, path)
-  return NOTICES.find((notice) => notice.path === endpoint)
-}
 
 export const noticeName = (deps: NoticeDeps, path: string): NoticeName | undefined => noticeAt(deps, path)?.name
 

@@ -3,7 +3,7 @@ import { callNow } from '../../ticketing/partner-calls/index.ts'
 import type { CheckId } from '../checks/index.ts'
 import { type Attempt, type AttemptLog, openAttemptLog } from './attempt-log.ts'
 import { findLinkedOrders, linkOrder, type OrderRole } from './run-store.ts'
-import { type StepCalls, stepCalls } from './step-calls.ts'
+import { stepCalls } from './step-calls.ts'
 
 /**
  * What a step works with: the attempt, its log and checks, calls, and the run's orders. `Own` are the checks of the
@@ -11,7 +11,7 @@ import { type StepCalls, stepCalls } from './step-calls.ts'
  */
 export type StepContext<Own extends CheckId = never> = Attempt &
   AttemptLog<Own> &
-  StepCalls &
+  ReturnType<typeof stepCalls> &
   ReturnType<typeof stepOrders>
 
 export function stepContext(attempt: Attempt): StepContext<CheckId> {

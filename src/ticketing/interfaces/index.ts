@@ -52,5 +52,5 @@ export const INTERFACES = [
 
 export type InterfaceName = (typeof INTERFACES)[number]['name']
 
-export const interfaceNamed = (name: string): PartnerInterface | undefined =>
+export const interfaceNamed = (name: string): (PartnerInterface & { readonly name: InterfaceName }) | undefined =>
   INTERFACES.find((candidate) => candidate.name === name)

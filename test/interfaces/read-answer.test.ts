@@ -5,7 +5,7 @@ import { orderCreate, orderPay, orderQuery, orderReschedule } from '../../src/ti
 import { poiPull } from '../../src/ticketing/interfaces/poi.ts'
 import { levelPriceCalendar, priceCalendar } from '../../src/ticketing/interfaces/price.ts'
 import { productPull } from '../../src/ticketing/interfaces/product.ts'
-import { readAnswer } from '../../src/ticketing/interfaces/read-answer.ts'
+import { answerWarnings, readAnswer } from '../../src/ticketing/interfaces/read-answer.ts'
 import { orderRefund } from '../../src/ticketing/interfaces/refund.ts'
 import { PRODUCT } from './product-example.ts'
 
@@ -18,11 +18,11 @@ describe('an answer of a partner', () => {
       outcome: 'success',
       answer: { body: { refundId: 'R' } },
     })
-    expect(orderRefund.warnings?.({ ...ok, body })).toMatchObject([
+    expect(answerWarnings(orderRefund, { ...ok, body })).toMatchObject([
       { path: 'body.requestTime' },
       { path: 'body.responseTime' },
     ])
-    expect(orderRefund.warnings?.({ ...ok, body: { refundId: 'R', responseTime: '' } })).toEqual([])
+    expect(answerWarnings(orderRefund, { ...ok, body: { refundId: 'R', responseTime: '' } })).toEqual([])
   })
 
   it('is a success with its fields in body, and keeps ids exact', () => {
@@ -195,7 +195,7 @@ describe('a product', () => {
     expect(result).toMatchObject({ outcome: 'success' })
     const [read] = result.outcome === 'success' ? result.answer.body : []
     expect(read?.[field]).toEqual(kept)
-    expect(productPull.warnings?.({ body: [{ ...PRODUCT, ...change }] })).toEqual([
+    expect(answerWarnings(productPull, { body: [{ ...PRODUCT, ...change }] })).toEqual([
       { path: expect.stringMatching(`^body\\[0\\]\\.${field}`), problem: expect.anything() },
     ])
   })

@@ -269,10 +269,6 @@ describe('the texts of the pages', () => {
     for (const text of [...Object.values(en), ...Object.values(zh)]) expect(text.trim()).not.toBe('')
   })
 
-  it('name the interfaces in English like the contract', () => {
-    for (const { name, title } of INTERFACES) expect(en[`sandbox.interface.${name.replaceAll('-', '_')}`]).toBe(title)
-  })
-
   it('have the same placeholders in both languages', () => {
     const namesIn = (text = '') => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
     for (const key of Object.keys(en)) expect(new Set(namesIn(zh[key])), key).toEqual(new Set(namesIn(en[key])))

@@ -11,7 +11,7 @@ describe('the body of an answer', () => {
   const { notices, interfaces } = fieldReference('en')
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)
-  ajv.addSchema(jsonSchemas([...notices, ...interfaces], 'en'), 'schemas')
+  ajv.addSchema(jsonSchemas([...notices, ...interfaces]), 'schemas')
   const envelope = { code: 200, describe: 'success', partnerId: '7001' }
 
   it.each(INTERFACES.filter(({ answer }) => 'body' in answer.shape))(

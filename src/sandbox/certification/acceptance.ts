@@ -1,7 +1,6 @@
 import { type Deps, inTransaction } from '../../platform/deps.ts'
-import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { outcomesOf } from '../../ticketing/orders/index.ts'
-import { CONTACT_ROLES, type ContactRole, showPartner } from '../../ticketing/partners/index.ts'
+import { CONTACT_ROLES, showPartner } from '../../ticketing/partners/index.ts'
 import { type ReportFacts, storeReport } from '../reports/index.ts'
 import { type RunView, showRun } from './run.ts'
 import { contactsMissing, runIsOver, stepRunning } from './run-errors.ts'
@@ -17,32 +16,22 @@ interface PassedRun {
   readonly isFirst: boolean
 }
 
-/** The result of the acceptance check ("query orders"). */
-export interface Acceptance {
-  readonly passed: boolean
-  /** Set only by the check that accepted the run. */
-  readonly justPassed?: PassedRun
-  /** Ids of the steps that are not done. */
-  readonly openSteps: readonly string[]
-  /** Ids of the orders that count as evidence. */
-  readonly proof: OutputOf<typeof outcomesOf>
-  /** An earlier run of the partner was accepted. */
-  readonly acceptedBefore: boolean
-  readonly partner: Pick<OutputOf<typeof showPartner>, 'name' | 'stage'>
-  /** Contacts that the partner has yet to name: acceptance notifies them and nobody else. */
-  readonly missingContacts: readonly ContactRole[]
-}
+/** The result of the acceptance check ("query orders"). `justPassed`: set only by the check that accepted the run. */
+export type Acceptance = Awaited<ReturnType<typeof acceptanceOf>> & { readonly justPassed?: PassedRun }
 
 /** Checks a run against the platform's own records, without changing anything. */
-export async function acceptanceOf(deps: Deps, view: RunView): Promise<Acceptance> {
-  const openSteps = view.steps.filter(({ done }) => !done).map(({ step }) => step.id)
+export async function acceptanceOf(deps: Deps, view: RunView) {
   const { name, stage, contacts } = await showPartner(deps, view.run.partner_id)
   return {
     passed: view.run.passed_at !== null,
-    openSteps,
+    /** Ids of the steps that are not done. */
+    openSteps: view.steps.filter(({ done }) => !done).map(({ step }) => step.id),
+    /** Ids of the orders that count as evidence. */
     proof: await outcomesOf(deps.db, await linkedOrders(deps.db, view.run.run_id)),
+    /** An earlier run of the partner was accepted. */
     acceptedBefore: await wasAcceptedBefore(deps.db, view.run),
     partner: { name, stage },
+    /** Contacts that the partner has yet to name: acceptance notifies them and nobody else. */
     missingContacts: CONTACT_ROLES.filter((role) => contacts[role] === undefined),
   }
 }

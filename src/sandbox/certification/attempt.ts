@@ -70,15 +70,9 @@ export async function stopStep(deps: RunDeps, { partnerId, runId, stepId }: Step
   if (stopped !== undefined) deps.runningAttempts.abort(stopped)
 }
 
-interface StartedAttempt {
-  readonly attemptId: string
-  readonly number: number
-  readonly run: RunRow
-  readonly step: Step
-  readonly startedAt: Date
-}
+type StartedAttempt = Awaited<ReturnType<typeof begin>>
 
-async function begin({ db, clock }: RunDeps, run: RunRow, step: Step): Promise<StartedAttempt> {
+async function begin({ db, clock }: RunDeps, run: RunRow, step: Step) {
   const [attemptId, startedAt] = [randomUUID(), clock.now()]
   const attempt = { attemptId, runId: run.run_id, stepId: step.id }
   const number = await insertAttempt(db, attempt, startedAt, addSeconds(startedAt, ALIVE_S))

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../../platform/db/sql.ts'
 import { logBackgroundFailure, type SampledLog } from '../../platform/lib/sampled-log.ts'
@@ -7,16 +8,14 @@ import type { RunEvent } from './event.ts'
 
 const POLL_MS = 100
 
-type OnNewLines = (lastSeq: number) => void
-
 /**
  * Everybody in this process who waits for new log lines: one statement per poll, however many wait. One per process.
  */
 export class LogFollowers {
   readonly #db: Db
   readonly #log: SampledLog
-  /** By run. */
-  readonly #waiting = new Map<string, Set<OnNewLines>>()
+  /** Its events are named by run, and tell the number of the last line. */
+  readonly #waiting = new EventEmitter().setMaxListeners(0)
   #polling = false
   #isClosed = false
   /** Cuts the pause before the next poll short. */
@@ -46,26 +45,22 @@ export class LogFollowers {
   /** Ends every wait. */
   close(): void {
     this.#isClosed = true
-    for (const run of [...this.#waiting.values()])
-      for (const onNewLines of [...run]) onNewLines(Number.POSITIVE_INFINITY)
+    for (const run of this.#waiting.eventNames()) this.#waiting.emit(run, Number.POSITIVE_INFINITY)
     this.pollNow()
   }
 
   /** Resolves once the run has lines after `seq`, or the signal aborts. */
   #newLines(runId: string, seq: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const waiting = this.#waiting.get(runId) ?? new Set()
-      this.#waiting.set(runId, waiting)
       const end = () => {
-        waiting.delete(onNewLines)
-        if (waiting.size === 0) this.#waiting.delete(runId)
+        this.#waiting.off(runId, onNewLines)
         signal.removeEventListener('abort', end)
         resolve()
       }
-      const onNewLines: OnNewLines = (lastSeq) => {
+      const onNewLines = (lastSeq: number) => {
         if (lastSeq > seq) end()
       }
-      waiting.add(onNewLines)
+      this.#waiting.on(runId, onNewLines)
       signal.addEventListener('abort', end)
       if (signal.aborted) end()
       if (!this.#polling) void this.#poll()
@@ -74,14 +69,15 @@ export class LogFollowers {
 
   async #poll(): Promise<void> {
     this.#polling = true
-    while (this.#waiting.size > 0) {
+    for (;;) {
+      const runs = this.#waiting.eventNames().map(String)
+      if (runs.length === 0) break
       // A brief database outage must not end any stream.
-      const seqs = await lastSeqs(this.#db, [...this.#waiting.keys()]).catch((error: unknown) => {
+      const seqs = await lastSeqs(this.#db, runs).catch((error: unknown) => {
         logBackgroundFailure(this.#log, 'new lines of sandbox runs could not be read', error)
         return []
       })
-      for (const { run_id, last_seq } of seqs)
-        for (const onNewLines of [...(this.#waiting.get(run_id) ?? [])]) onNewLines(last_seq)
+      for (const { run_id, last_seq } of seqs) this.#waiting.emit(run_id, last_seq)
       this.#wake = new AbortController()
       await sleep(POLL_MS, undefined, { ref: false, signal: this.#wake.signal }).catch(() => {})
     }

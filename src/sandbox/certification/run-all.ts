@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MOUNT } from '../../platform/config/mounts.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { Log } from '../../platform/lib/log.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
-import { PATH } from '../../ticketing/mws-wire/index.ts'
+import { ENDPOINTS } from '../../ticketing/mws-wire/index.ts'
 import { interruptStaleAttempt, type RunRef, startStep } from './attempt.ts'
 import { eventsOfAttempt, findAttempt } from './attempt-store.ts'
 import { nextStep, showRun } from './run.ts'
@@ -70,7 +69,7 @@ async function endOf(deps: RunDeps, runId: string, attemptId: string): Promise<v
 }
 
 /** The partner's system sends the pay notice by itself when it issues tickets later. */
-const SENT_UNATTENDED = MOUNT + PATH.pay
+const SENT_UNATTENDED = ENDPOINTS.pay
 
 /** Whether the step is done and nobody had to do anything for it. */
 async function finishedUnattended({ db }: Deps, attemptId: string): Promise<boolean> {

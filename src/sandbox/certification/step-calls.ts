@@ -26,35 +26,8 @@ interface Operated<Name extends InterfaceName, Result> {
   readonly answer: AnswerOf<Name> | undefined
 }
 
-type StepCallOptions = Omit<CallOptions, 'cause'> & Expectation
-
 /** Calls to the partner during an attempt. Each one is logged. */
-export interface StepCalls {
-  /** Makes one call and checks its response. */
-  call<Name extends InterfaceName>(
-    name: Name,
-    body: RequestOf<Name>,
-    options?: StepCallOptions,
-  ): Promise<CallResult<AnswerOf<Name>>>
-  /** Runs an operation and checks its last call to the interface `name`; its other calls are only logged. */
-  operate<Name extends InterfaceName, Result>(
-    name: Name,
-    operation: (deps: RunDeps) => Promise<Result>,
-    expectation?: Expectation,
-  ): Promise<Operated<Name, Result>>
-  /** Runs an operation that prepares the step. Failed checks of its calls are warnings. */
-  prepare<Result>(operation: (deps: RunDeps) => Promise<Result>): Promise<Result>
-  /** Runs an operation while responses of that interface get lost: the platform hangs up after sending the request. */
-  loseAnswer<Result>(name: InterfaceName, operation: (deps: RunDeps) => Promise<Result>): Promise<Result>
-  /** Sends the last call to that interface about an order again, as the platform does after a lost response. */
-  repeat<Name extends InterfaceName>(
-    name: Name,
-    orderId: bigint,
-    expectation?: Expectation,
-  ): Promise<CallResult<AnswerOf<Name>>>
-}
-
-export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, log: AttemptLog): StepCalls {
+export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, log: AttemptLog) {
   const announce = async (name: InterfaceName) => {
     const url = interfaceUrl(partner, name, interfaceNamed(name)?.defaultPath ?? '') ?? ''
     await log.append({ kind: 'calling', data: { interface: name, url: log.mask(url) } })
@@ -85,7 +58,12 @@ export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, 
     for (const { id, passed, ...more } of findings) await log.check(id, passed, { ...more, ...level })
   }
 
-  const operate: StepCalls['operate'] = async (name, operation, expectation = {}) => {
+  /** Runs an operation and checks its last call to the interface `name`; its other calls are only logged. */
+  const operate = async <Name extends InterfaceName, Result>(
+    name: Name,
+    operation: (deps: RunDeps) => Promise<Result>,
+    expectation: Expectation = {},
+  ): Promise<Operated<Name, Result>> => {
     await announce(name)
     const { result, calls } = await withCalls(deps, operation)
     const checked = calls.findLast(({ call }) => call.interface === name)
@@ -97,7 +75,12 @@ export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, 
     return { result, json, answer: answerIn(name, json) }
   }
 
-  const call: StepCalls['call'] = async (name, body, options = {}) => {
+  /** Makes one call and checks its response. */
+  const call = async <Name extends InterfaceName>(
+    name: Name,
+    body: RequestOf<Name>,
+    options: Omit<CallOptions, 'cause'> & Expectation = {},
+  ): Promise<CallResult<AnswerOf<Name>>> => {
     const operation = (inside: RunDeps) => callPartner(inside, partner, name, body, { cause, ...options })
     return (await operate(name, operation, options)).result
   }
@@ -124,8 +107,10 @@ export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, 
   return {
     call,
     operate,
-    prepare: (operation) => runLogged(operation, warnOfFailures),
-    loseAnswer: async (name, operation) => {
+    /** Runs an operation that prepares the step. Failed checks of its calls are warnings. */
+    prepare: <Result>(operation: (deps: RunDeps) => Promise<Result>) => runLogged(operation, warnOfFailures),
+    /** Runs an operation while responses of that interface get lost: the platform hangs up after sending the request. */
+    loseAnswer: async <Result>(name: InterfaceName, operation: (deps: RunDeps) => Promise<Result>) => {
       await log.append({ kind: 'fault', data: { fault: localized('answer-lost', { interface: name }) } })
       return runLogged((inside) =>
         operation({
@@ -134,7 +119,8 @@ export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, 
         }),
       )
     },
-    repeat: async (name, orderId, expectation = {}) => {
+    /** Sends the last call to that interface about an order again, as the platform does after a lost response. */
+    repeat: async <Name extends InterfaceName>(name: Name, orderId: bigint, expectation: Expectation = {}) => {
       const last = await lastCallAbout(deps.db, orderId, name)
       const body = await log.requireEarlier(requestIn(name, jsonIn(last?.request_body)))
       return call(name, body, { orderId, ...expectation })

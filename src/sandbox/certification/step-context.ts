@@ -3,20 +3,16 @@ import { callNow } from '../../ticketing/partner-calls/index.ts'
 import type { CheckId } from '../checks/index.ts'
 import { type Attempt, type AttemptLog, openAttemptLog } from './attempt-log.ts'
 import { findLinkedOrders, linkOrder, type OrderRole } from './run-store.ts'
-import { type StepCalls, stepCalls } from './step-calls.ts'
-
-interface StepOrders {
-  /** A new order id, linked to this run before the order itself is created. */
-  newOrder(role: OrderRole, bits?: number): Promise<bigint>
-  /** The newest stored order of that role: an interrupted attempt may have linked an id without creating its order. */
-  orderOf(role: OrderRole): Promise<bigint>
-}
+import { stepCalls } from './step-calls.ts'
 
 /**
  * What a step works with: the attempt, its log and checks, calls, and the run's orders. `Own` are the checks of the
  * step's `expects`; helpers shared by steps declare which checks they make.
  */
-export type StepContext<Own extends CheckId = never> = Attempt & AttemptLog<Own> & StepCalls & StepOrders
+export type StepContext<Own extends CheckId = never> = Attempt &
+  AttemptLog<Own> &
+  ReturnType<typeof stepCalls> &
+  ReturnType<typeof stepOrders>
 
 export function stepContext(attempt: Attempt): StepContext<CheckId> {
   callNow(attempt.deps, attempt.partner)
@@ -24,13 +20,16 @@ export function stepContext(attempt: Attempt): StepContext<CheckId> {
   return { ...attempt, ...log, ...stepCalls(attempt, log), ...stepOrders(attempt, log) }
 }
 
-const stepOrders = ({ deps, runId }: Attempt, log: AttemptLog): StepOrders => ({
-  newOrder: async (role, bits = deps.config.ORDER_ID_BITS) => {
+/** The run's orders. */
+const stepOrders = ({ deps, runId }: Attempt, log: AttemptLog) => ({
+  /** A new order id, linked to this run before the order itself is created. */
+  newOrder: async (role: OrderRole, bits = deps.config.ORDER_ID_BITS): Promise<bigint> => {
     const orderId = newOrderId(bits)
     await linkOrder(deps.db, { orderId, runId, role }, deps.clock.now())
     return orderId
   },
-  orderOf: async (role) => {
+  /** The newest stored order of that role: an interrupted attempt may have linked an id without creating its order. */
+  orderOf: async (role: OrderRole): Promise<bigint> => {
     const linked = await findLinkedOrders(deps.db, runId, role)
     const stored = new Set((await storedOrders(deps.db, linked)).map(({ order_id }) => order_id))
     return log.requireEarlier(linked.find((id) => stored.has(id)))

@@ -1,7 +1,7 @@
 import { type Detail, type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { jsonFields, type PartnerInterface, SUCCESS } from '../../ticketing/interfaces/index.ts'
 import { FORGED_DATE_AGE_S, type Forgery } from '../../ticketing/partner-calls/index.ts'
-import type { CheckId, ExpectedChecks, Finding } from './checks.ts'
+import type { CheckId, ExpectedChecks, Finding, Level } from './checks.ts'
 import { shownField, shownValue } from './shown-value.ts'
 
 /** Acceptable codes. `failure`: any code that means neither success nor "not yet". */
@@ -17,30 +17,32 @@ export interface Refusal {
   readonly ofSignature?: boolean
 }
 
+interface ForgedCall {
+  readonly refusal: Refusal
+  readonly expects: ExpectedChecks
+}
+
+const forged = (level: Level, refusal: Refusal): ForgedCall => ({ refusal, expects: { [refusal.check]: level } })
+
 /** For each way to forge a call: how it has to be refused, and the level of that check. */
-export const REFUSAL_OF = {
-  signature: {
-    refusal: {
-      check: 'signature-checked',
-      accepted: (said) => localized('accepted-signature', { said }),
-      ofSignature: true,
-    },
-    expects: { 'signature-checked': 'error' },
-  },
+export const REFUSAL_OF: Readonly<Record<Forgery, ForgedCall>> = {
+  signature: forged('error', {
+    check: 'signature-checked',
+    accepted: (said) => localized('accepted-signature', { said }),
+    ofSignature: true,
+  }),
   /** Only a warning: no seller's program in the field checks the age of the Date. */
-  date: {
-    refusal: {
-      check: 'date-checked',
-      accepted: (said) => localized('accepted-date', { minutes: FORGED_DATE_AGE_S / 60, said }),
-    },
-    expects: { 'date-checked': 'warning' },
-  },
+  date: forged('warning', {
+    check: 'date-checked',
+    accepted: (said) => localized('accepted-date', { minutes: FORGED_DATE_AGE_S / 60, said }),
+  }),
   /** Only a warning: the signature is right, so nobody else can have sent the call. */
-  client: {
-    refusal: { check: 'client-checked', accepted: (said) => localized('accepted-client', { said }), ofSignature: true },
-    expects: { 'client-checked': 'warning' },
-  },
-} as const satisfies Record<Forgery, { readonly refusal: Refusal; readonly expects: ExpectedChecks }>
+  client: forged('warning', {
+    check: 'client-checked',
+    accepted: (said) => localized('accepted-client', { said }),
+    ofSignature: true,
+  }),
+}
 
 /** Only a whole number counts as a code. */
 const isFailure = ({ pending }: PartnerInterface, json: unknown): boolean => {

@@ -5,6 +5,7 @@ import { listOf, type ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { implausibleValues } from '../../ticketing/catalogue/index.ts'
 import {
+  answerWarnings,
   type Echo,
   echoesOf,
   interfaceNamed,
@@ -59,7 +60,7 @@ export function contentFindings(
       doc: `${doc}.${withoutIndexes(path)}`,
     }))
   if (reading.outcome === 'invalid') return [code, ...envelope, ...failures({ id: 'fields' }, reading.problems), ...ids]
-  const lenient = reading.outcome === 'success' ? (definition.warnings?.(json) ?? []) : []
+  const lenient = reading.outcome === 'success' ? answerWarnings(definition, json) : []
   return [
     code,
     ...named,

@@ -1,20 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { jsonIn, stringifyLossless } from '../../platform/lib/json/lossless.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
-import { fieldsOfAnswer, type InterfaceName, SUCCESS } from '../../ticketing/interfaces/index.ts'
+import { fieldsOfAnswer, interfaceNamed, SUCCESS } from '../../ticketing/interfaces/index.ts'
 import type { CallRecord, SentAgain } from '../../ticketing/partner-calls/index.ts'
 import type { Finding } from './checks.ts'
 import { startOf } from './shown-value.ts'
 
-/** Interfaces whose calls have an idempotency key. */
-const KEYED: readonly InterfaceName[] = [
-  'order-create',
-  'order-pay',
-  'order-close',
-  'order-refund',
-  'order-reschedule',
-  'order-refunded',
-]
+/** Calls that change an order have an idempotency key. */
+const isKeyed = (name: string): boolean => name.startsWith('order-') && !interfaceNamed(name)?.reads
+
 /** Also a success, for a refund that was made a moment ago. */
 const ALREADY_REFUNDED = 601
 
@@ -24,8 +18,7 @@ const ALREADY_REFUNDED = 601
  * order may be refused instead.
  */
 export function sameAnswerFindings({ first, again, isLate }: SentAgain): Finding[] {
-  const isKeyed = KEYED.some((name) => name === first.interface)
-  if (!isKeyed || first.code !== SUCCESS) return []
+  if (!isKeyed(first.interface) || first.code !== SUCCESS) return []
   const finding = { id: 'same-answer', level: 'warning' } as const
   if (again.code !== SUCCESS) {
     const isRefused = isLate && again.code !== null

@@ -1,4 +1,5 @@
 import type { Deps } from '../../platform/deps.ts'
+import { ENDPOINTS } from '../../ticketing/mws-wire/index.ts'
 import type { Waiting } from '../certification/index.ts'
 
 /** The partner that `npm start` provides (src/demo/README.md) for people without a system of their own. */
@@ -25,12 +26,12 @@ export interface DemoAction {
 /** Makes it send the notice that a step waits for; undefined if it sends that by itself. */
 export function demoActionFor({ path, about }: Pick<Waiting, 'path' | 'about'>): DemoAction | undefined {
   switch (path) {
-    case '/mtp/api/order/consume/notice':
+    case ENDPOINTS.consume:
       // `quantity` is how many more tickets are used; none are when the step begins to wait.
       return { name: 'consume', input: { orderId: about.orderId, quantity: Number(about.usedQuantity) } }
-    case '/mtp/api/order/refund/notice':
+    case ENDPOINTS.refund:
       return { name: 'decide-refund', input: { refundId: about.refundId, approve: true } }
-    case '/mtp/api/deal/change/notice':
+    case ENDPOINTS['deal-change']:
       return { name: 'change-product', input: { partnerDealId: about.partnerDealId, onSale: true } }
     default:
       return undefined

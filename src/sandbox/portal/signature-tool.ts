@@ -100,7 +100,7 @@ export async function showSignatureTool(
     passed,
     /** Where test calls can be sent, one URL per prefix. */
     addresses,
-    paths: ENDPOINTS,
+    paths: Object.values(ENDPOINTS),
     tests: tests.slice(0, SHOWN),
     verdict: chosen ? verdictOf(chosen, locale) : null,
     snippets: snippetsFor({ url, path: new URL(url).pathname, clientId, partnerId: String(partnerId) }),

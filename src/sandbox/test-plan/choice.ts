@@ -7,7 +7,7 @@ import { isStorable } from '../../platform/lib/storable.ts'
 import { addDays, beijingDate } from '../../platform/lib/time-zone.ts'
 import { RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { conditions, storedConditions } from './conditions.ts'
-import { alternatives, FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from './functions.ts'
+import { FUNCTION_IDS, type FunctionId, missingKinds, REQUIRED_FUNCTIONS } from './functions.ts'
 
 /** A partnerDealId as people type it. */
 export const product = z.string().trim().min(1).max(255).refine(isStorable, problem('must-have-no-nul'))
@@ -48,11 +48,8 @@ export const choice = chosen.transform(complete).superRefine(({ functions, produ
     if (rest[field] !== undefined || PRICED.some((id) => functions.includes(id))) continue
     context.addIssue({ ...issue('required-without', { functions: listed('both', PRICED) }), path: [field] })
   }
-  for (const kind of ['pay', 'refund'] as const) {
-    const ways = alternatives(kind)
-    if (!ways.some((way) => functions.includes(way))) {
-      context.addIssue({ ...issue('must-have-function', { functions: listed('either', ways) }), path: ['functions'] })
-    }
+  for (const { ways } of missingKinds(functions)) {
+    context.addIssue({ ...issue('must-have-function', { functions: listed('either', ways) }), path: ['functions'] })
   }
   if (functions.includes('sold-out') && products.sold_out === undefined) {
     context.addIssue({ ...issue('required-for-sold-out'), path: ['products', 'sold_out'] })

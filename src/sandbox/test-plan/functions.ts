@@ -60,8 +60,11 @@ export const REQUIRED_FUNCTIONS = idsOf(SYSTEM_FUNCTIONS.filter(({ required }) =
 /** Everything but the additional tests. */
 export const OFFERED_FUNCTIONS = idsOf(SYSTEM_FUNCTIONS.filter(({ extra }) => !extra))
 
-export const alternatives = (kind: 'pay' | 'refund'): FunctionId[] =>
-  idsOf(SYSTEM_FUNCTIONS.filter(({ oneOf }) => oneOf === kind))
+/** The kinds that a choice lacks, with the functions of each. */
+export const missingKinds = (chosen: readonly FunctionId[]) =>
+  (['pay', 'refund'] as const)
+    .map((kind) => ({ kind, ways: idsOf(SYSTEM_FUNCTIONS.filter(({ oneOf }) => oneOf === kind)) }))
+    .filter(({ ways }) => !ways.some((way) => chosen.includes(way)))
 
 /** As the form shows them; texts `sandbox.group.<id>`. */
 export const FUNCTION_GROUPS = [...new Set(SYSTEM_FUNCTIONS.map(({ group }) => group))].map((id) => ({

@@ -25,6 +25,7 @@ export {
   FUNCTION_IDS,
   type FunctionId,
   interfacesOf,
+  missingKinds,
   OFFERED_FUNCTIONS,
   REQUIRED_FUNCTIONS,
   SYSTEM_FUNCTIONS,

@@ -37,7 +37,8 @@ export interface PullReport {
 
 export type PullOptions = Pick<CallOptions, 'background' | 'cause'>
 
-type Product = z.output<typeof productPull.answer>['body'][number]
+const PRODUCT = productPull.answer.shape.body.element
+type Product = z.output<typeof PRODUCT>
 type Pulled = { readonly parsed: Product; readonly raw: Entry }
 
 /** Pulls one product from its partner and keeps the whole entry; safe to repeat. */
@@ -92,7 +93,7 @@ export async function pullProducts(
 }
 
 const warningsOf = ({ parsed, raw }: Pulled): EntryProblem[] =>
-  lenientProblems(raw).map((problem) => ({ ...problem, entry: echo(parsed.partnerDealId) }))
+  lenientProblems(PRODUCT, raw).map((problem) => ({ ...problem, entry: echo(parsed.partnerDealId) }))
 
 /** Does nothing if the answer to a later request is already stored. */
 async function storeProduct(
@@ -107,7 +108,7 @@ async function storeProduct(
     await markProduct(db, key, at)
     const { details: before = {}, asked: newest = 0n } = (await lockProduct(db, key)) ?? {}
     if (newest > asked) return
-    const kept = lenientProblems(raw).length > 0 ? withUsableFields(raw, parsed) : raw
+    const kept = lenientProblems(PRODUCT, raw).length > 0 ? withUsableFields(PRODUCT, raw, parsed) : raw
     const details = stringifyLossless(kept)
     await saveProduct(db, { ...key, title: parsed.title, details, asked }, changes(before, kept), at)
   })

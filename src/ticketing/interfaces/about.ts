@@ -1,8 +1,6 @@
-import type { z } from 'zod'
 import { idText, int64 } from '../../platform/lib/json/fields.ts'
 import { isRounded } from '../../platform/lib/json/lossless.ts'
-import { readShape, type ShapeProblem } from '../../platform/lib/json/shape.ts'
-import { jsonFields } from './read-answer.ts'
+import { fieldsOfAnswer, jsonFields } from './read-answer.ts'
 
 /** Ids that say which order a call is about. An answer may repeat them. */
 const ECHOED = { orderId: int64(), partnerOrderId: idText(), refundId: idText(), rescheduleNo: idText() } as const
@@ -20,18 +18,6 @@ export interface Echo {
   readonly same: boolean
   /** Whether it is the requested id, rounded to a double. */
   readonly rounded: boolean
-}
-
-/** The fields of an answer about one order. Without a body they are beside the code. */
-export const fieldsOfAnswer = (json: unknown): Readonly<Record<string, unknown>> => {
-  const { body } = jsonFields(json)
-  return jsonFields(body ?? json)
-}
-
-/** Problems with fields of an answer that decide nothing: invalid ones are left out. */
-export function softProblems(fields: z.ZodObject, json: unknown): readonly ShapeProblem[] {
-  const read = readShape(fields, fieldsOfAnswer(json))
-  return 'problems' in read ? read.problems.map(({ path, problem }) => ({ path: `body.${path}`, problem })) : []
 }
 
 const textOf = (name: EchoedId, value: unknown): string | undefined => {

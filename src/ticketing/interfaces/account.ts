@@ -6,7 +6,6 @@ import { partnerInterface, plainAnswer } from './interface.ts'
 /** Balances are cents; -1 where there is no such account. */
 export const balanceQuery = partnerInterface({
   name: 'balance-query',
-  title: 'Balance query',
   defaultPath: '/balance/query',
   reads: true,
   request: z.object({ partnerDealIds: listOf('products', idText()) }),
@@ -20,7 +19,6 @@ export const balanceQuery = partnerInterface({
 
 export const heartbeat = partnerInterface({
   name: 'heartbeat',
-  title: 'Heartbeat',
   defaultPath: '/alive',
   reads: true,
   request: z.object({}),

@@ -6,7 +6,7 @@ import { levelPriceCalendar, priceCalendar } from './price.ts'
 import { productPull, productStatus } from './product.ts'
 import { orderRefund, orderRefunded } from './refund.ts'
 
-export { type Echo, echoesOf, fieldsOfAnswer } from './about.ts'
+export { type Echo, echoesOf } from './about.ts'
 export { type ImplausibleValue, implausiblePrices, pricesOf, type UsualPrices } from './implausible.ts'
 export { type PartnerInterface, SUCCESS } from './interface.ts'
 export {
@@ -15,13 +15,14 @@ export {
   issuedTickets,
   ORDER_STATUS,
   orderCreate,
-  ticketExtrasProblems,
   voucherState,
 } from './order.ts'
 export { credential, visitor } from './people.ts'
 export { levelPrice, levelPriceCalendar, priceCalendar } from './price.ts'
 export { productPull } from './product.ts'
 export {
+  answerWarnings,
+  fieldsOfAnswer,
   jsonFields,
   lenientProblems,
   readAnswer,
@@ -51,5 +52,5 @@ export const INTERFACES = [
 
 export type InterfaceName = (typeof INTERFACES)[number]['name']
 
-export const interfaceNamed = (name: string): PartnerInterface | undefined =>
+export const interfaceNamed = (name: string): (PartnerInterface & { readonly name: InterfaceName }) | undefined =>
   INTERFACES.find((candidate) => candidate.name === name)

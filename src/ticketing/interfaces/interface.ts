@@ -13,7 +13,6 @@ export interface PartnerInterface<
 > {
   /** Stable kebab-case name, for the command line, records and the sandbox. */
   readonly name: Name
-  readonly title: string
   /** Below the partner's base URL, unless the partner registered a URL of its own for it. */
   readonly defaultPath: string
   /** The field `body` of the request. */
@@ -22,14 +21,12 @@ export interface PartnerInterface<
   readonly reads?: true
   /** The request is encrypted for partners with encrypted calls. */
   readonly encrypted?: true
-  /** The whole answer when its code is 200; unknown fields are kept. */
+  /** The whole answer when its code is 200; unknown fields are kept. Invalid fields with a `catch` only cause a warning. */
   readonly answer: Answer
   /** What in a refusal contradicts it, if anything does; the outcome is unknown then. */
   readonly contradicted?: (json: unknown, code: number) => ShapeProblem | undefined
   /** An answer may leave out an empty list. */
   readonly listMayBeMissing?: true
-  /** Problems of a response that is accepted anyway. */
-  readonly warnings?: (json: unknown) => readonly ShapeProblem[]
   /** Implausible values in the list of a valid answer. */
   readonly implausible?: (entries: readonly Readonly<Record<string, unknown>>[]) => readonly ImplausibleValue[]
   /** Codes that are neither 200 nor a failure: the result is still to come. */

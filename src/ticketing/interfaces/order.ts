@@ -15,19 +15,11 @@ import {
   text,
   yesOrNo,
 } from '../../platform/lib/json/fields.ts'
-import {
-  EVEN_IF_WRONG,
-  LIST_LIMITS,
-  listOf,
-  readShape,
-  requireField,
-  type ShapeProblem,
-} from '../../platform/lib/json/shape.ts'
+import { EVEN_IF_WRONG, LIST_LIMITS, listOf, requireField, type ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
-import { fieldsOfAnswer, softProblems } from './about.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { readableCredential, sentPerson } from './people.ts'
-import { jsonFields } from './read-answer.ts'
+import { fieldsOfAnswer, jsonFields } from './read-answer.ts'
 
 /** 0 none, 1 one code per ticket, 2 one per order. */
 const voucherType = () => oneOf(0, 1, 2)
@@ -36,18 +28,6 @@ const voucherType = () => oneOf(0, 1, 2)
 const additionalLists = {
   voucherAdditionalList: z.unknown().optional(),
   orderAdditionalList: z.unknown().optional(),
-}
-
-/** Fields that do not decide anything about the tickets, as the contract defines them. */
-const PICTURES = maybe(listOf('vouchers', z.string()))
-const REAL_NAMES = maybe(oneOf(0, 1))
-
-const TICKET_EXTRAS = z.looseObject({ voucherPics: PICTURES, realNameType: REAL_NAMES })
-
-/** Problems with these fields. An invalid one is left out, so that the tickets are not lost. */
-export function ticketExtrasProblems(body: unknown): readonly ShapeProblem[] {
-  const read = readShape(TICKET_EXTRAS, jsonFields(body))
-  return 'problems' in read ? read.problems : []
 }
 
 /** Keeps the pictures that are texts, each at the index of its code. */
@@ -60,8 +40,9 @@ const usablePictures = ({ input }: { input: unknown }): string[] | undefined =>
 export const issuedTickets = {
   voucherType: maybe(voucherType()),
   vouchers: maybe(listOf('vouchers', idText())),
-  voucherPics: PICTURES.catch(usablePictures),
-  realNameType: REAL_NAMES.catch(undefined),
+  // These decide nothing, as the contract defines them, so the tickets are not lost with an invalid one.
+  voucherPics: maybe(listOf('vouchers', z.string())).catch(usablePictures),
+  realNameType: maybe(oneOf(0, 1)).catch(undefined),
   credentialList: maybe(listOf('vouchers', readableCredential)),
   asyReturnVoucher: maybe(yesOrNo()),
   ...additionalLists,
@@ -103,7 +84,6 @@ const echoed = { orderId: maybe(int64()), partnerOrderId: maybe(idText()) }
 /** `orderId` is the idempotency key: the same id must return the same partnerOrderId. */
 export const orderCreate = partnerInterface({
   name: 'order-create',
-  title: 'Order create',
   defaultPath: '/order/create',
   encrypted: true,
   request: z.object({
@@ -133,7 +113,6 @@ export const orderCreate = partnerInterface({
 /** Issues the tickets. voucherType may only be missing while codes are still to come. */
 export const orderPay = partnerInterface({
   name: 'order-pay',
-  title: 'Order pay (issue tickets)',
   defaultPath: '/order/pay',
   encrypted: true,
   request: z.object({ orderId: int64(), partnerOrderId: z.string() }),
@@ -151,7 +130,6 @@ export const orderPay = partnerInterface({
     const { vouchers, credentialList } = fieldsOfAnswer(json)
     return codesOfFailure({ vouchers, credentialList }, `code ${code}`)
   },
-  warnings: (json) => softProblems(TICKET_EXTRAS, json),
   pending: { 598: 'issuing' },
   failures: { 501: 'balance too low', 502: 'no earlier success found', 599: 'other pay error' },
 })
@@ -161,7 +139,6 @@ export const ORDER_STATUS = { created: 2, createFailed: 3, issued: 4, paying: 5,
 
 export const orderQuery = partnerInterface({
   name: 'order-query',
-  title: 'Order query',
   defaultPath: '/order/query',
   reads: true,
   encrypted: true,
@@ -185,7 +162,6 @@ export const orderQuery = partnerInterface({
 /** closeType: 1 not paid, 2 create failed, 3 pay failed and refunded. An order that is closed already answers 200. */
 export const orderClose = partnerInterface({
   name: 'order-close',
-  title: 'Order close',
   defaultPath: '/order/close',
   encrypted: true,
   request: z.object({ orderId: int64(), closeType: oneOf(1, 2, 3) }),
@@ -194,7 +170,6 @@ export const orderClose = partnerInterface({
 
 export const orderReschedule = partnerInterface({
   name: 'order-reschedule',
-  title: 'Reschedule',
   defaultPath: '/order/reschedule',
   request: z.object({
     orderId: int64(),

@@ -20,7 +20,6 @@ const poi = z.looseObject({
 
 export const poiPull = partnerInterface({
   name: 'poi-pull',
-  title: 'POI pull',
   defaultPath: '/poi/query',
   reads: true,
   request: z.discriminatedUnion('method', [

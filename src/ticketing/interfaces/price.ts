@@ -12,7 +12,6 @@ const dayPrice = z.looseObject({ partnerDealId: idText(), date: date(), ...price
 
 export const priceCalendar = partnerInterface({
   name: 'price-calendar',
-  title: 'Price calendar',
   defaultPath: '/product/price/query',
   reads: true,
   request: z.object(range),
@@ -37,7 +36,6 @@ export const levelPrice = z.looseObject({
 
 export const levelPriceCalendar = partnerInterface({
   name: 'level-price-calendar',
-  title: 'Level price calendar',
   defaultPath: '/product/level/price/calendar/v2',
   reads: true,
   encrypted: true,

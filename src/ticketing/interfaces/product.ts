@@ -1,11 +1,40 @@
 import { z } from 'zod'
 import { problem } from '../../platform/lib/json/field-problem.ts'
 import { amount, idText, maybe, oneOf, smallInt, stock, text } from '../../platform/lib/json/fields.ts'
-import { EVEN_IF_WRONG, listOf, requireField } from '../../platform/lib/json/shape.ts'
+import { EVEN_IF_WRONG, LIST_LIMITS, listOf, requireField } from '../../platform/lib/json/shape.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { implausibleInProducts } from './implausible.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
-import { jsonFields, lenientFields, lenientProblems } from './read-answer.ts'
+
+const image = z.looseObject({ imageName: maybe(z.string()), imageUrl: text(), frontImage: maybe(z.unknown()) })
+
+/** Keeps the valid entries of a list. */
+const usable = <Element extends z.ZodType>(element: Element, name: 'details' | 'images') =>
+  (({ input }) =>
+    (Array.isArray(input) ? input : [])
+      .slice(0, LIST_LIMITS.details)
+      .flatMap((value) => {
+        const read = element.safeParse(value)
+        return read.success ? [read.data] : []
+      })
+      .slice(0, LIST_LIMITS[name])) satisfies (context: { input: unknown }) => z.output<Element>[]
+
+/**
+ * What is read leniently, as the contract defines it: of an invalid field the usable part is stored. These only affect
+ * what buyers see; prices, stock, dates, quantities, visitors, and the rules for refunds and vouchers stay strict.
+ */
+const lenientFields = {
+  subTitle: maybe(z.string()).catch(undefined),
+  servicePhones: listOf('details', z.unknown()).catch(usable(z.unknown(), 'details')),
+  getInAddresses: listOf('details', text()).catch(usable(text(), 'details')),
+  orderCancelTime: maybe(
+    smallInt().refine(
+      (minutes) => minutes > 30 && minutes <= 120,
+      problem('must-be-minutes', { least: 30, most: 120 }),
+    ),
+  ).catch(undefined),
+  dealImageInfos: maybe(listOf('images', image)).catch(usable(image, 'images')),
+}
 
 const flag = () => maybe(z.boolean())
 
@@ -111,7 +140,6 @@ const product = z
 
 export const productPull = partnerInterface({
   name: 'product-pull',
-  title: 'Product pull',
   defaultPath: '/product/query',
   reads: true,
   request: z.discriminatedUnion('method', [
@@ -120,18 +148,11 @@ export const productPull = partnerInterface({
   ]),
   answer: z.looseObject({ totalSize: maybe(smallInt()), body: listOf('products', product) }),
   implausible: implausibleInProducts,
-  warnings: (json) => {
-    const { body } = jsonFields(json)
-    return (Array.isArray(body) ? body : []).flatMap((entry, index) =>
-      lenientProblems(entry).map(({ path, problem }) => ({ path: `body[${index}].${path}`, problem })),
-    )
-  },
 })
 
 /** status: 0 waiting, 1 online, 2 failed, 3 offline, 4 not yet online; checkStatus: see its values in the reference. */
 export const productStatus = partnerInterface({
   name: 'product-status',
-  title: 'Product status message',
   defaultPath: '/product/status',
   request: listOf(
     'products',

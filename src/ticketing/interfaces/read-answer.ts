@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { problem } from '../../platform/lib/json/field-problem.ts'
-import { maybe, remark, smallInt, text } from '../../platform/lib/json/fields.ts'
-import { LIST_LIMITS, listOf, readShape, type ShapeProblem } from '../../platform/lib/json/shape.ts'
+import { remark, smallInt } from '../../platform/lib/json/fields.ts'
+import { readShape, type ShapeProblem } from '../../platform/lib/json/shape.ts'
 import { type PartnerInterface, SUCCESS } from './interface.ts'
 
 const coded = z.looseObject({ code: smallInt() })
@@ -35,6 +34,12 @@ function meaningOf({ failures, pending }: PartnerInterface, code: number): strin
 /** The fields of a JSON object; empty for anything else. */
 export const jsonFields = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+
+/** The fields of an answer about one order. Without a body they are beside the code. */
+export const fieldsOfAnswer = (json: unknown): Readonly<Record<string, unknown>> => {
+  const { body } = jsonFields(json)
+  return jsonFields(body ?? json)
+}
 
 /** Describe texts without information. Others have some: programs exist that send code 200 with "BA验证错误". */
 const NOTHING_TO_ADD = ['', 'success', 'ok', '成功']
@@ -83,58 +88,46 @@ export function readAnswer<Definition extends PartnerInterface>(
   return { outcome: 'success', answer: read.value as z.output<Definition['answer']> }
 }
 
-const image = z.looseObject({ imageName: maybe(z.string()), imageUrl: text(), frontImage: maybe(z.unknown()) })
+/** Cache: of each schema, the strict schemas of its lenient fields. */
+const lenientFields = new WeakMap<z.ZodObject, z.ZodObject>()
 
-/**
- * Product fields that are read leniently, as the contract defines them: an invalid one causes a warning, and its usable
- * part is stored. They only affect what buyers see; prices, stock, dates, quantities, visitors, and the rules for refunds
- * and vouchers stay strict.
- */
-const STRICT = {
-  subTitle: maybe(z.string()),
-  servicePhones: listOf('details', z.unknown()),
-  getInAddresses: listOf('details', text()),
-  orderCancelTime: maybe(
-    smallInt().refine(
-      (minutes) => minutes > 30 && minutes <= 120,
-      problem('must-be-minutes', { least: 30, most: 120 }),
-    ),
-  ),
-  dealImageInfos: maybe(listOf('images', image)),
+/** The fields of an object that decide nothing: declared with `catch`, so that an invalid one costs only itself. */
+function lenientFieldsOf(schema: z.ZodObject): z.ZodObject {
+  const known = lenientFields.get(schema)
+  if (known) return known
+  const strict = Object.entries(schema.shape).flatMap(([name, field]) =>
+    field instanceof z.ZodCatch ? [[name, field.unwrap()]] : [],
+  )
+  const fields = z.looseObject(Object.fromEntries(strict))
+  lenientFields.set(schema, fields)
+  return fields
 }
 
-const usable = <Element extends z.ZodType>(element: Element, name: 'details' | 'images') =>
-  (({ input }) =>
-    (Array.isArray(input) ? input : [])
-      .slice(0, LIST_LIMITS.details)
-      .flatMap((value) => {
-        const read = element.safeParse(value)
-        return read.success ? [read.data] : []
-      })
-      .slice(0, LIST_LIMITS[name])) satisfies (context: { input: unknown }) => z.output<Element>[]
-
-/** Schemas that leave out what is invalid. */
-export const lenientFields = {
-  subTitle: STRICT.subTitle.catch(undefined),
-  servicePhones: STRICT.servicePhones.catch(usable(z.unknown(), 'details')),
-  getInAddresses: STRICT.getInAddresses.catch(usable(text(), 'details')),
-  orderCancelTime: STRICT.orderCancelTime.catch(undefined),
-  dealImageInfos: STRICT.dealImageInfos.catch(usable(image, 'images')),
-}
-
-const strictFields = z.looseObject(STRICT)
-
-export function lenientProblems(product: unknown): readonly ShapeProblem[] {
-  const read = readShape(strictFields, product)
+/** Problems with these fields of an object that is accepted anyway. */
+export function lenientProblems(schema: z.ZodObject, value: unknown): readonly ShapeProblem[] {
+  const read = readShape(lenientFieldsOf(schema), value)
   return 'problems' in read ? read.problems : []
 }
 
-/** A product as stored: the complete entry, with the valid part of its lenient fields. */
-export function withUsableFields<Raw extends object>(raw: Raw, parsed: Readonly<Record<string, unknown>>): Raw {
-  const fields = Object.keys(STRICT).filter((name) => name in raw)
-  return Object.fromEntries(
-    Object.entries({ ...raw, ...Object.fromEntries(fields.map((name) => [name, parsed[name]])) }).filter(
-      ([, value]) => value !== undefined,
-    ),
-  ) as Raw
+/** The same of a valid answer: of its body, or of each entry of its list. */
+export function answerWarnings({ answer }: PartnerInterface, json: unknown): ShapeProblem[] {
+  const at = (place: string, problems: readonly ShapeProblem[]) =>
+    problems.map(({ path, problem }) => ({ path: `${place}.${path}`, problem }))
+  const { body } = answer.shape
+  if (body instanceof z.ZodObject) return at('body', lenientProblems(body, fieldsOfAnswer(json)))
+  const { body: list } = jsonFields(json)
+  const element = body instanceof z.ZodArray ? body.element : undefined
+  if (!(element instanceof z.ZodObject) || !Array.isArray(list)) return []
+  return list.flatMap((entry, index) => at(`body[${index}]`, lenientProblems(element, entry)))
+}
+
+/** An entry as stored: complete, with the valid part of its lenient fields. */
+export function withUsableFields<Raw extends object>(
+  schema: z.ZodObject,
+  raw: Raw,
+  parsed: Readonly<Record<string, unknown>>,
+): Raw {
+  const names = Object.keys(lenientFieldsOf(schema).shape).filter((name) => name in raw)
+  const usable = Object.fromEntries(names.map((name) => [name, parsed[name]]))
+  return Object.fromEntries(Object.entries({ ...raw, ...usable }).filter(([, value]) => value !== undefined)) as Raw
 }

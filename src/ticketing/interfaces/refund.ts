@@ -12,19 +12,17 @@ import {
   text,
 } from '../../platform/lib/json/fields.ts'
 import { listOf } from '../../platform/lib/json/shape.ts'
-import { softProblems } from './about.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { credentialType } from './people.ts'
 
 const sentCredential = z.object({ credentialType: credentialType(), credentialNo: idText(), voucher: sentText() })
 
-/** Nothing reads them, so a decided refund must not count as lost because of their form. */
-const TIMES = z.looseObject({ requestTime: maybe(dateTime()), responseTime: maybe(dateTime()) })
+/** Nothing reads it, so a decided refund must not count as lost because of its form. */
+const unreadTime = () => maybe(dateTime()).catch(undefined)
 
 /** 200: refunded at once; 602: under review, the decision comes as a refund notice with the same refundId. */
 export const orderRefund = partnerInterface({
   name: 'order-refund',
-  title: 'Order refund',
   defaultPath: '/order/refund',
   encrypted: true,
   request: z.object({
@@ -46,11 +44,10 @@ export const orderRefund = partnerInterface({
       orderId: maybe(int64()),
       refundId: maybe(idText()),
       partnerOrderId: maybe(idText()),
-      requestTime: TIMES.shape.requestTime.catch(undefined),
-      responseTime: TIMES.shape.responseTime.catch(undefined),
+      requestTime: unreadTime(),
+      responseTime: unreadTime(),
     }),
   }),
-  warnings: (json) => softProblems(TIMES, json),
   pending: { 602: 'under review' },
   failures: {
     601: 'already refunded',
@@ -64,7 +61,6 @@ export const orderRefund = partnerInterface({
 /** A refund by the platform: 1 by customer service, 2 payment never confirmed, 3 review timed out. */
 export const orderRefunded = partnerInterface({
   name: 'order-refunded',
-  title: 'Refunded message',
   defaultPath: '/order/refunded',
   encrypted: true,
   request: z.object({

@@ -1,4 +1,4 @@
-import { MOUNT, spellings } from '../../platform/config/mounts.ts'
+import { spellings } from '../../platform/config/mounts.ts'
 import { ENCRYPTION_STATUS, openBody } from '../../platform/lib/crypto/aes-body.ts'
 import { REPLAY_OF } from '../../platform/lib/crypto/masking.ts'
 import { checkKeptCall, keepRejectedOf } from '../mws/index.ts'
@@ -21,15 +21,9 @@ export interface Replay {
   readonly entryId: string | undefined
 }
 
-/** The endpoint of B1 for a path, without its prefix; undefined for any other path. */
-export function noticeEndpoint(deps: NoticeDeps, path: string): string | undefined {
-  const endpoint = endpointAt(deps, path)
-  return endpoint && MOUNT + endpoint.path
-}
-
-function endpointAt({ config }: NoticeDeps, path: string): NoticeEndpoint | undefined {
-  return NOTICE_ENDPOINTS.find((notice) => spellings(config.MTP_PATH_PREFIXES, notice.path).includes(path))
-}
+/** The notice that is sent to a path, under whatever prefix. */
+export const noticeAt = ({ config }: NoticeDeps, path: string): NoticeEndpoint | undefined =>
+  NOTICE_ENDPOINTS.find((notice) => spellings(config.MTP_PATH_PREFIXES, notice.path).includes(path))
 
 /**
  * Processes a kept notice as if it had been sent now, correctly signed. All other checks apply, and if it is rejected,
@@ -40,7 +34,7 @@ export async function replayNotice(
   partner: PartnerWithSecrets,
   kept: KeptNotice,
 ): Promise<Replay | undefined> {
-  const endpoint = endpointAt(deps, kept.path)
+  const endpoint = noticeAt(deps, kept.path)
   if (!endpoint) return undefined
   // A notice rejected for lack of a key was kept as received; a key set since then opens it now.
   const opened = openBody(Buffer.from(kept.body), kept.headers?.[ENCRYPTION_STATUS], partner.aes_key)

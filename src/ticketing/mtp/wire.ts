@@ -20,8 +20,8 @@ import {
   credential,
   issuedTickets,
   jsonFields,
+  lenientProblems,
   levelPrice,
-  ticketExtrasProblems,
   voucherState,
 } from '../interfaces/index.ts'
 import { NOTICE_PATHS } from '../mws-wire/index.ts'
@@ -36,7 +36,10 @@ const REMARKS = z.looseObject({ code: maybe(smallInt()), describe: maybe(z.strin
 /** Whether a pay notice has invalid fields that decide nothing: they are left out, so that no ticket is lost. */
 export const leavesFieldsOut = (json: unknown): boolean => {
   const { body } = jsonFields(json)
-  return ticketExtrasProblems(body).length > 0 || [json, body].some((part) => !REMARKS.safeParse(part).success)
+  return (
+    lenientProblems(payNotice.shape.body, body).length > 0 ||
+    [json, body].some((part) => !REMARKS.safeParse(part).success)
+  )
 }
 
 /** status: 0 taken off sale, 1 put on sale, 2 information changed, 5 price calendar changed. */

@@ -13,7 +13,10 @@ export type NoticeName = keyof typeof NOTICE_PATHS
 
 export const PATH = { ...NOTICE_PATHS, signatureTest: '/order/test/ba' } as const
 
-export const ENDPOINTS: readonly string[] = Object.values(PATH).map((path) => MOUNT + path)
+/** The same from the root: `/mtp/api/order/pay/notice`. */
+export const ENDPOINTS = Object.fromEntries(
+  Object.entries(PATH).map(([name, path]) => [name, MOUNT + path]),
+) as Readonly<Record<keyof typeof PATH, string>>
 
 /** Some programs read 300 as "received" and would never send a pay notice's codes again, so it gets 400. */
 export const failureCodeOf = (url: string): 300 | 400 => (url.split('?')[0]?.endsWith(PATH.pay) ? 400 : 300)

@@ -4,14 +4,7 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import { echo, RefusedRequest } from '../../platform/lib/web/rescode.ts'
 import { orderSave } from './change-order.ts'
 import { illegalOrderTransition, noSuchOrder } from './errors.ts'
-import {
-  type ChangeableOrder,
-  lockFreeOrders,
-  lockOrder,
-  type OrderSave,
-  type VoucherRow,
-  vouchersOfAll,
-} from './order-store.ts'
+import { type ChangeableOrder, lockFreeOrders, lockOrder, type VoucherRow, vouchersOfAll } from './order-store.ts'
 import { checkQuantities, type Quantities, type ReportedVoucher, withQuantities, withVouchers } from './quantities.ts'
 import { codesByCount, lacksVoucherList, missingListChange } from './reported-codes.ts'
 
@@ -30,12 +23,6 @@ export interface ConsumptionReport extends Quantities {
 /** The orders of a batch of reports with their vouchers, locked until the transaction ends. */
 type LockedOrders = ReadonlyMap<bigint, { readonly order: ChangeableOrder; readonly vouchers: readonly VoucherRow[] }>
 
-interface DecidedReport {
-  readonly save: OrderSave | undefined
-  /** Whether the report lacks the codes that its order requires. */
-  readonly lacksCodes: boolean
-}
-
 /**
  * Locks the orders of the reports; each report is about a different order. A single report waits for its order; of
  * several, those whose order is locked elsewhere are left out, so that one slow order does not delay the others.
@@ -53,13 +40,13 @@ export async function lockReported(db: Db, reports: readonly ConsumptionReport[]
   return locked
 }
 
-/** Throws a RefusedRequest. */
+/** Throws a RefusedRequest. `lacksCodes`: the report lacks the codes that its order requires. */
 export function decideConsumption(
   orders: LockedOrders,
   partnerId: bigint,
   report: ConsumptionReport,
   at: { readonly cause: Cause; readonly now: Date },
-): DecidedReport {
+) {
   checkQuantities(report)
   const { order, vouchers: before = [] } = orders.get(report.orderId) ?? {}
   const own = ownOrder(order, partnerId, report)

@@ -1,8 +1,7 @@
-import { MOUNT } from '../../../platform/config/mounts.ts'
 import { filledText } from '../../../platform/lib/json/fields.ts'
 import { type Detail, localized } from '../../../platform/lib/localized-text.ts'
 import { jsonFields } from '../../../ticketing/interfaces/index.ts'
-import { PATH } from '../../../ticketing/mws-wire/index.ts'
+import { ENDPOINTS } from '../../../ticketing/mws-wire/index.ts'
 import { showOrder } from '../../../ticketing/orders/index.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
 import { expectedConsumption, expectedProductChange, fieldIn, fieldsIn, listIn, otherOrder } from './notice-body.ts'
@@ -25,7 +24,7 @@ export const productChange = defineStep({
   async perform(context) {
     const { main } = context.choice.products
     await waitForNotice(context, {
-      path: MOUNT + PATH['deal-change'],
+      path: ENDPOINTS['deal-change'],
       about: { partnerDealId: main, status: CHANGED },
       notice: expectedProductChange(context, main, CHANGED),
       otherSubject: (body) => {
@@ -60,7 +59,7 @@ export const consumption = defineStep({
     const { order_id: orderId, quantity } = bought
     const details = (used: Detail) => ({ path: 'body.usedQuantity', expected: String(quantity), actual: used })
     const expected = {
-      path: MOUNT + PATH.consume,
+      path: ENDPOINTS.consume,
       about: {
         orderId: String(orderId),
         partnerOrderId: bought.partner_order_id ?? '',

@@ -1,7 +1,6 @@
-import { MOUNT } from '../../../platform/config/mounts.ts'
 import { localized } from '../../../platform/lib/localized-text.ts'
 import { findProduct } from '../../../ticketing/catalogue/index.ts'
-import { PATH } from '../../../ticketing/mws-wire/index.ts'
+import { ENDPOINTS } from '../../../ticketing/mws-wire/index.ts'
 import { type RefundState, refundByPlatform, refundOrder, showOrder } from '../../../ticketing/orders/index.ts'
 import type { Expectation } from '../../checks/index.ts'
 import { offers } from '../../test-plan/index.ts'
@@ -54,7 +53,7 @@ export const refundNotice = defineStep({
     const { order } = await showOrder(context.deps, orderId)
     const refundId = order.refunds[0]?.refund_id ?? ''
     await waitForNotice(context, {
-      path: MOUNT + PATH.refund,
+      path: ENDPOINTS.refund,
       about: { code: '200', orderId: String(orderId), partnerOrderId: order.partner_order_id ?? '', refundId },
       notice: expectedApproval(context, order, refundId),
       otherSubject: (body, accepted) => {

@@ -1,6 +1,5 @@
-import { MOUNT } from '../../../platform/config/mounts.ts'
 import { localized } from '../../../platform/lib/localized-text.ts'
-import { PATH } from '../../../ticketing/mws-wire/index.ts'
+import { ENDPOINTS } from '../../../ticketing/mws-wire/index.ts'
 import { createOrder, payOrder, queryOrder, showOrder, storedOrders } from '../../../ticketing/orders/index.ts'
 import type { Expectation } from '../../checks/index.ts'
 import { type OrderOptions, runOrderInput } from '../order-input.ts'
@@ -72,7 +71,7 @@ async function issuedLater(context: PayContext, paying: Order): Promise<Order> {
   const { order_id: orderId, partner_order_id: partnerOrderId } = paying
   const { deps, noticeTimeoutS } = context
   const isPaying = async () => (await showOrder(deps, orderId)).order.state === 'paying'
-  const path = MOUNT + PATH.pay
+  const path = ENDPOINTS.pay
   await announceWaiting(context, {
     path,
     about: { orderId: String(orderId), partnerOrderId: partnerOrderId ?? '' },

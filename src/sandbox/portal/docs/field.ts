@@ -124,4 +124,7 @@ function variants({ options = [], discriminator = '' }: Omit<Definition, 'type'>
 }
 
 /** A field and its descendants, outermost first. */
-export const flattened = (field: SchemaField): SchemaField[] => [field, ...field.fields.flatMap(flattened)]
+export const flattened = <Field extends { readonly fields: readonly Field[] }>(field: Field): Field[] => [
+  field,
+  ...field.fields.flatMap((inner) => flattened(inner)),
+]

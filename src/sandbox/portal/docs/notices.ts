@@ -1,7 +1,6 @@
-import { MOUNT } from '../../../platform/config/mounts.ts'
 import type { InterfaceName } from '../../../ticketing/interfaces/index.ts'
 import { NOTICE_ENDPOINTS } from '../../../ticketing/mtp/index.ts'
-import type { NoticeName } from '../../../ticketing/mws-wire/index.ts'
+import { ENDPOINTS, type NoticeName } from '../../../ticketing/mws-wire/index.ts'
 
 export type Direction = 'request' | 'answer' | 'notice'
 
@@ -17,4 +16,4 @@ export function docsAnchor(name: InterfaceName | NoticeName, direction: Directio
 export const docsLink = (...field: Parameters<typeof docsAnchor>): string => `/sandbox/docs#${docsAnchor(...field)}`
 
 /** Paths without a prefix, and the schemas by which notices are parsed. */
-export const NOTICES = NOTICE_ENDPOINTS.map(({ name, path, shape }) => ({ name, path: MOUNT + path, shape }))
+export const NOTICES = NOTICE_ENDPOINTS.map(({ name, shape }) => ({ name, path: ENDPOINTS[name], shape }))

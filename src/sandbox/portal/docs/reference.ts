@@ -13,8 +13,7 @@ import {
 } from '../../../ticketing/interfaces/index.ts'
 import { BA_FAILED, failureCodeOf, type NoticeName } from '../../../ticketing/mws-wire/index.ts'
 import { flattened, type SchemaField, schemaFields } from './field.ts'
-import { codeMeaning, exampleFor, meaningOf, valuesOf } from './meanings/index.ts'
-import { conditionOf } from './meanings/values.ts'
+import { conditionOf, exampleFor, meaningOf, translated, valuesOf } from './meanings.ts'
 import { type Direction, docsAnchor, NOTICES } from './notices.ts'
 
 /** A response other than success: a failure, or "not yet". */
@@ -77,6 +76,31 @@ function exampleOf({ name, direction, fields }: Message): Record<string, unknown
 const firstValue = (fields: readonly SchemaField[], name: string): string =>
   String(fields.find((field) => field.name === name)?.values[0])
 
+/** A field with its texts in the reader's language. */
+export interface ShownField extends SchemaField {
+  readonly anchor: string
+  readonly meaning: string
+  /** Of its values. */
+  readonly meanings: readonly { readonly value: string; readonly meaning: string }[]
+  readonly condition: string
+  /** The number of enclosing objects. */
+  readonly depth: number
+  readonly fields: readonly ShownField[]
+}
+
+function shownField(message: Message, field: SchemaField, locale: Locale): ShownField {
+  const anchor = docsAnchor(message.name, message.direction, field.path)
+  return {
+    ...field,
+    anchor,
+    meaning: meaningOf(anchor, locale),
+    meanings: valuesOf(anchor, field.values, locale),
+    condition: field.requiredWhen ?? conditionOf(anchor, locale),
+    depth: field.path.split('.').length - 1,
+    fields: field.fields.map((inner) => shownField(message, inner, locale)),
+  }
+}
+
 /** One message of an interface or notice: its fields with their meanings, and a complete example. */
 export type Part = ReturnType<typeof partOf>
 
@@ -85,13 +109,7 @@ function partOf(message: Message, locale: Locale, failures: readonly FailureExam
   return {
     direction,
     anchor: docsAnchor(name, direction, ''),
-    fields: fields.flatMap(flattened).map((field) => {
-      const anchor = docsAnchor(name, direction, field.path)
-      const condition = field.requiredWhen ?? conditionOf(anchor, locale) ?? ''
-      const [meaning, meanings] = [meaningOf(anchor, locale), field.values.length > 0 ? valuesOf(anchor, locale) : []]
-      // `depth`: number of enclosing objects.
-      return { ...field, anchor, meaning, meanings, condition, depth: field.path.split('.').length - 1 }
-    }),
+    fields: fields.map((field) => shownField(message, field, locale)).flatMap(flattened),
     example: prettyLossless(exampleOf(message)),
     failures,
   }
@@ -102,7 +120,7 @@ function interfaceSection(entry: PartnerInterface & { name: InterfaceName }, loc
   const codes = [...Object.entries(pending), ...Object.entries(failures)].map(([code, english]) => ({
     code: Number(code),
     english,
-    meaning: codeMeaning(english, locale),
+    meaning: translated(english, locale),
   }))
   const examples = codes.map(({ code, english, meaning }) => ({ when: meaning, example: answer(code, english) }))
   const request = schemaFields(z.object({ partnerId: numericText(), body: entry.request }))

@@ -1,5 +1,6 @@
 import type { Locale } from '../../../platform/lib/web/locale.ts'
 import { ORDER_STATES, type OrderState, REFUND_STATES, type RefundState } from '../../../ticketing/orders/index.ts'
+import { translated } from './meanings.ts'
 
 /** State diagrams as SVG: boxes on a grid, and an arrow per transition. Lengths are units of the SVG's view box. */
 
@@ -94,48 +95,23 @@ const REFUND_PLACES: Places<RefundState> = {
   refused: [0, 1.25],
 }
 
-const ORDER_ZH: Readonly<Record<OrderState, string>> = {
-  creating: '正在请求合作方创建订单',
-  create_unknown: '创建订单的响应丢失；平台先查询订单，再做其他操作',
-  create_failed: '合作方拒绝或无法连接；可以重新发送',
-  created: '合作方已有该订单，未支付',
-  paying: '正在支付，或合作方出票中（598）',
-  pay_unknown: '支付的响应丢失；平台先查询订单，再做其他操作',
-  pay_failed: '合作方拒绝出票；可以重新支付',
-  paid: '已出票',
-  consumed: '没有剩余的票，且至少使用了一张',
-  refunded: '全部票已退',
-  closing: '正在关闭，或响应丢失；可以重新发送',
-  closed: '支付前已结束',
-}
-
-const REFUND_ZH: Readonly<Record<RefundState, string>> = {
-  requested: '无法连接合作方；可以重新发送',
-  asking: '正在向合作方申请退款',
-  unknown: '响应丢失；平台先查询订单，再重新发送',
-  reviewing: '合作方审核中（602），将发送退款结果通知',
-  refunded: '退款完成',
-  refused: '合作方拒绝退款',
-}
-
 type Table<State extends string> = Readonly<Record<State, { readonly means: string; readonly next: readonly State[] }>>
 
 function stateMachineOf<State extends string>(
   name: 'order' | 'refund',
   table: Table<State>,
   places: Places<State>,
-  chinese: Readonly<Record<State, string>>,
   locale: Locale,
 ) {
   const states = (Object.keys(table) as State[]).map((state) => {
     const { means, next } = table[state]
-    return { state, means: locale === 'en' ? means : chinese[state], next }
+    return { state, means: translated(means, locale), next }
   })
   return { name, diagram: diagramOf(table, places), states }
 }
 
 /** The state machines of orders and refunds, as diagram and table, from the tables that the platform itself uses. */
 export const stateMachinesOf = (locale: Locale) => [
-  stateMachineOf<OrderState>('order', ORDER_STATES, ORDER_PLACES, ORDER_ZH, locale),
-  stateMachineOf<RefundState>('refund', REFUND_STATES, REFUND_PLACES, REFUND_ZH, locale),
+  stateMachineOf<OrderState>('order', ORDER_STATES, ORDER_PLACES, locale),
+  stateMachineOf<RefundState>('refund', REFUND_STATES, REFUND_PLACES, locale),
 ]

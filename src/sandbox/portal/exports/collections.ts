@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { MOUNT } from '../../../platform/config/mounts.ts'
 import { prettyLossless } from '../../../platform/lib/json/lossless.ts'
 import { ROOT } from '../../../platform/lib/root.ts'
 import { type Locale, translator } from '../../../platform/lib/web/locale.ts'
 import type { ZippedFile } from '../../../platform/lib/zip.ts'
-import { PATH } from '../../../ticketing/mws-wire/index.ts'
+import { ENDPOINTS } from '../../../ticketing/mws-wire/index.ts'
 import { fieldReference, type ReferenceSection } from '../docs/reference.ts'
 import { docsTexts } from '../docs/texts.ts'
 
 export function definitionsIn(locale: Locale, baseUrl: string) {
   const { notices, interfaces } = fieldReference(locale)
-  return { notices, interfaces, titleOf: docsTexts(locale).title, t: translator(locale), locale, baseUrl }
+  return { notices, interfaces, titleOf: docsTexts(locale).title, t: translator(locale), baseUrl }
 }
 export type Definitions = ReturnType<typeof definitionsIn>
 
@@ -46,7 +45,7 @@ function foldersOf({ notices, interfaces, titleOf, t }: Collected) {
   const requests = (sections: readonly ReferenceSection[], to: 'baseUrl' | 'partnerUrl') =>
     sections.map(({ name, path, parts }) => requestTo(to, titleOf(name), path, parts[0]?.example ?? ''))
   const example = prettyLossless({ partnerId: 7001, body: {} })
-  const test = requestTo('baseUrl', t('sandbox.exports.signature_test'), MOUNT + PATH.signatureTest, example)
+  const test = requestTo('baseUrl', t('sandbox.exports.signature_test'), ENDPOINTS.signatureTest, example)
   return [
     { name: t('sandbox.docs.notices'), requests: [test, ...requests(notices, 'baseUrl')] },
     { name: t('sandbox.docs.interfaces'), requests: requests(interfaces, 'partnerUrl') },

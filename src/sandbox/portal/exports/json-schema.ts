@@ -1,8 +1,5 @@
-import type { Locale } from '../../../platform/lib/web/locale.ts'
 import type { FieldKind, SchemaField } from '../docs/field.ts'
-import { meaningOf, valuesOf } from '../docs/meanings/index.ts'
-import { type Direction, docsAnchor } from '../docs/notices.ts'
-import type { Part, ReferenceSection } from '../docs/reference.ts'
+import type { Part, ReferenceSection, ShownField } from '../docs/reference.ts'
 
 /** A JSON Schema, draft 2020-12. */
 export type Schema = Readonly<Record<string, unknown>>
@@ -26,12 +23,6 @@ const KINDS: Readonly<Record<FieldKind, Schema>> = {
   any: {},
 }
 
-interface Message {
-  readonly name: ReferenceSection['name']
-  readonly direction: Direction
-  readonly locale: Locale
-}
-
 /** Numbers may come as text. An enum that mixes both makes code generators fail or emit code that does not compile. */
 function asEnum(values: readonly (string | number)[]): Schema {
   const texts = { type: 'string', enum: values.map(String) }
@@ -39,9 +30,8 @@ function asEnum(values: readonly (string | number)[]): Schema {
   return { anyOf: [{ type: 'integer', enum: values }, texts] }
 }
 
-function singleValueSchema(field: SchemaField, message: Message): Schema {
-  const { kind, fields, values, least, mayBeEmpty, list, most } = field
-  if (fields.length > 0) return objectSchema(fields, message)
+function singleValueSchema({ kind, fields, values, least, mayBeEmpty, list, most }: ShownField): Schema {
+  if (fields.length > 0) return objectSchema(fields)
   if (values.length > 0) return asEnum(values)
   const limits = {
     ...(least !== undefined && { minimum: least }),
@@ -51,11 +41,9 @@ function singleValueSchema(field: SchemaField, message: Message): Schema {
   return mayBeEmpty && kind === 'date' ? { anyOf: [single, { const: '' }] } : single
 }
 
-function fieldSchema(field: SchemaField, message: Message): Schema {
-  const anchor = docsAnchor(message.name, message.direction, field.path)
-  const values = field.values.length > 0 ? valuesOf(anchor, message.locale) : []
-  const description = [meaningOf(anchor, message.locale), ...values.map(({ value, meaning }) => `${value}: ${meaning}`)]
-  const single = singleValueSchema(field, message)
+function fieldSchema(field: ShownField): Schema {
+  const description = [field.meaning, ...field.meanings.map(({ value, meaning }) => `${value}: ${meaning}`)]
+  const single = singleValueSchema(field)
   const shape = field.list
     ? { type: 'array', items: single, ...(field.most !== undefined && { maxItems: field.most }) }
     : single
@@ -92,12 +80,12 @@ function conditional(fields: readonly SchemaField[]): Schema[] {
 }
 
 /** Additional fields are allowed: they are ignored. */
-function objectSchema(fields: readonly SchemaField[], message: Message): Schema {
+function objectSchema(fields: readonly ShownField[]): Schema {
   const required = fields.filter((field) => field.required && !field.when).map(({ name }) => name)
   const allOf = conditional(fields)
   return {
     type: 'object',
-    properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field, message)])),
+    properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)])),
     ...(required.length > 0 && { required }),
     ...(allOf.length > 0 && { allOf }),
   }
@@ -136,17 +124,12 @@ export const FAILURE_NAME = 'Failure'
  * The schemas of a section's messages, by name. A seller's response is either a success with its fields or a failure.
  * Both are named and referred to by `ref`, because some generators ignore inline objects within anyOf.
  */
-export function schemasOf(
-  section: ReferenceSection,
-  locale: Locale,
-  ref: (name: string) => Schema,
-): Record<string, Schema> {
+export function schemasOf(section: ReferenceSection, ref: (name: string) => Schema): Record<string, Schema> {
   const isInterface = section.parts.some(({ direction }) => direction === 'request')
   return Object.fromEntries(
     section.parts.flatMap((part) => {
       const { name } = section
-      const top = part.fields.filter(({ depth }) => depth === 0)
-      const schema = objectSchema(top, { name, direction: part.direction, locale })
+      const schema = objectSchema(part.fields.filter(({ depth }) => depth === 0))
       const isSellers = isInterface && part.direction === 'answer'
       if (!isSellers) return [[schemaName(section, part), schema]]
       const success = `${pascal(name)}Success`
@@ -159,8 +142,8 @@ export function schemasOf(
 }
 
 /** All messages as one JSON Schema document. */
-export function jsonSchemas(sections: readonly ReferenceSection[], locale: Locale): Schema {
-  const all = sections.map((section) => schemasOf(section, locale, (name) => ({ $ref: `#/$defs/${name}` })))
+export function jsonSchemas(sections: readonly ReferenceSection[]): Schema {
+  const all = sections.map((section) => schemasOf(section, (name) => ({ $ref: `#/$defs/${name}` })))
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $defs: Object.assign({ [FAILURE_NAME]: FAILURE }, ...all),

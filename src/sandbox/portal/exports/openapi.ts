@@ -48,7 +48,7 @@ function operation(section: ReferenceSection, { titleOf, t }: Described): Schema
 }
 
 /** OpenAPI has no scheme for our signature, so it is described in words. */
-const components = ({ sections, locale, t }: Described): Schema => ({
+const components = ({ sections, t }: Described): Schema => ({
   securitySchemes: {
     mws: { type: 'apiKey', in: 'header', name: 'Authorization', description: t('sandbox.exports.mws') },
   },
@@ -73,7 +73,7 @@ const components = ({ sections, locale, t }: Described): Schema => ({
   },
   schemas: Object.assign(
     { [FAILURE_NAME]: FAILURE },
-    ...sections.map((section) => schemasOf(section, locale, (name) => ref('schemas', name))),
+    ...sections.map((section) => schemasOf(section, (name) => ref('schemas', name))),
   ),
 })
 

@@ -34,7 +34,7 @@ const MAKE: Readonly<Record<Export, (definitions: Definitions, seller: SignedInP
     const title = definitions.t('sandbox.docs.interfaces')
     return asText(openApi({ ...definitions, title, server, sections: definitions.interfaces }))
   },
-  'schemas.json': ({ notices, interfaces, locale }) => asText(jsonSchemas([...notices, ...interfaces], locale)),
+  'schemas.json': ({ notices, interfaces }) => asText(jsonSchemas([...notices, ...interfaces])),
   'postman.json': (definitions, seller) => asText(postmanCollection({ ...definitions, seller })),
   'bruno.zip': (definitions, seller) => zipOf(brunoFiles({ ...definitions, seller })),
 }

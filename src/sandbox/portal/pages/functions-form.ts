@@ -15,6 +15,7 @@ import {
   type FunctionId,
   interfacesOf,
   isDayOver,
+  missingKinds,
   NO_CONDITIONS,
   OFFERED_FUNCTIONS,
   PRODUCT_ROLES,
@@ -147,6 +148,8 @@ const PROBLEM_OF: Readonly<Record<string, string>> = {
   quantity: 'sandbox.problem.quantity',
   days_ahead: 'sandbox.problem.days_ahead',
   wait_minutes: 'sandbox.problem.wait_minutes',
+  pay: 'sandbox.problem.pay',
+  refund: 'sandbox.problem.refund',
 }
 
 export function parseRunRequest(form: TypedForm, now: Date): { requested: RunRequest } | { problems: Problems } {
@@ -178,18 +181,13 @@ export function parseRunRequest(form: TypedForm, now: Date): { requested: RunReq
 type Issues = readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]
 
 function choiceProblems({ functions, fields }: TypedForm, issues: Issues): Problems {
-  const values: Record<string, string> = {}
-  for (const { path } of issues) {
-    const field = String(path.at(-1) ?? '')
-    if (field in PROBLEM_OF) values[field] = PROBLEM_OF[field] ?? ''
-  }
-  // The schema's cross-field checks do not run while a field is invalid.
-  if (functions.includes('sold-out') && !fields.sold_out) values.sold_out = 'sandbox.problem.sold_out'
-  if (!functions.some((id) => id.startsWith('pay-'))) values.pay = 'sandbox.problem.pay'
-  if (!functions.some((id) => id === 'refund-at-once' || id === 'refund-after-review')) {
-    values.refund = 'sandbox.problem.refund'
-  }
-  return values
+  const wrong = [
+    ...issues.map(({ path }) => String(path.at(-1))),
+    // The schema's cross-field checks do not run while a field is invalid.
+    ...(functions.includes('sold-out') && !fields.sold_out ? ['sold_out'] : []),
+    ...missingKinds(functions).map(({ kind }) => kind),
+  ]
+  return Object.fromEntries(wrong.flatMap((field) => (PROBLEM_OF[field] ? [[field, PROBLEM_OF[field]]] : [])))
 }
 
 /** The URL is invalid because of its query or fragment. */

@@ -1,9 +1,8 @@
-import { MOUNT } from '../../../platform/config/mounts.ts'
 import type { Deps } from '../../../platform/deps.ts'
 import { fromEpochSeconds, secondsUntil } from '../../../platform/lib/clock.ts'
 import { prettyJson } from '../../../platform/lib/json/lossless.ts'
 import { shellQuoted } from '../../../platform/lib/shell-quoted.ts'
-import { PATH } from '../../../ticketing/mws-wire/index.ts'
+import { ENDPOINTS } from '../../../ticketing/mws-wire/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../ticketing/partners/index.ts'
 import type { RunEvent, Waiting } from '../../certification/index.ts'
 import { demoActionFor, isDemo } from '../demo-partner.ts'
@@ -34,7 +33,7 @@ const INCOMING: readonly RunEvent['kind'][] = ['notice', 'rejected', 'unverified
 const QUERYING: readonly RunEvent['kind'][] = ['calling', 'call']
 const isOverAfter = (event: RunEvent, path: string): boolean => {
   if (INCOMING.includes(event.kind)) return false
-  if (path !== MOUNT + PATH.pay) return true
+  if (path !== ENDPOINTS.pay) return true
   return event.kind === 'check' ? event.data.id === 'order-state' : !QUERYING.includes(event.kind)
 }
 

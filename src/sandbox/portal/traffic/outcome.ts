@@ -1,5 +1,5 @@
 import { interfaceNamed } from '../../../ticketing/interfaces/index.ts'
-import { type NoticeDeps, noticeEndpoint } from '../../../ticketing/mtp/index.ts'
+import { type NoticeDeps, noticeAt } from '../../../ticketing/mtp/index.ts'
 import { isKeptWhole } from '../../../ticketing/mws/index.ts'
 import type { NotReplayable } from '../errors.ts'
 import type { KeptReceived, TrafficRow } from './store.ts'
@@ -38,7 +38,7 @@ export const obstacleToCall = (name: string): ReplayObstacle | undefined =>
 
 /** A replay counts as correctly signed, so the notice must be verified, and stored whole. */
 export function obstacleToNotice(deps: NoticeDeps, kept: KeptReceived): ReplayObstacle | undefined {
-  if (noticeEndpoint(deps, kept.path) === undefined) return 'not-a-notice'
+  if (noticeAt(deps, kept.path) === undefined) return 'not-a-notice'
   if (!kept.verified) return 'not-verified'
   return kept.reason === null || isKeptWhole(kept.body, kept.headers) ? undefined : 'not-whole'
 }
@@ -50,4 +50,4 @@ export const isReplayable = (
 ): boolean =>
   kind === 'call'
     ? obstacleToCall(name) === undefined
-    : verified && left_out === null && noticeEndpoint(deps, name) !== undefined
+    : verified && left_out === null && noticeAt(deps, name) !== undefined

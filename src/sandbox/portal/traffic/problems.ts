@@ -1,15 +1,10 @@
 import { z } from 'zod'
 import { jsonIn } from '../../../platform/lib/json/lossless.ts'
 import { listOf, readShape, type ShapeProblem } from '../../../platform/lib/json/shape.ts'
-import {
-  INTERFACES,
-  levelPriceCalendar,
-  type PartnerInterface,
-  readAnswer,
-} from '../../../ticketing/interfaces/index.ts'
-import { type NoticeDeps, noticeEndpoint } from '../../../ticketing/mtp/index.ts'
+import { interfaceNamed, levelPriceCalendar, readAnswer } from '../../../ticketing/interfaces/index.ts'
+import { type NoticeDeps, noticeAt } from '../../../ticketing/mtp/index.ts'
 import type { NoticeName } from '../../../ticketing/mws-wire/index.ts'
-import { docsLink, NOTICES } from '../docs/notices.ts'
+import { docsLink } from '../docs/notices.ts'
 
 /** A field with a problem, with a link to the field reference. */
 export interface LinkedProblem extends ShapeProblem {
@@ -21,11 +16,6 @@ const MAX_PROBLEMS = 50
 
 const linked = (problems: readonly ShapeProblem[], linkTo: (path: string) => string): LinkedProblem[] =>
   problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem, docs: linkTo(problem.path) }))
-
-const noticeAt = (deps: NoticeDeps, path: string) => {
-  const endpoint = noticeEndpoint(deps, path)
-  return NOTICES.find((notice) => notice.path === endpoint)
-}
 
 export const noticeName = (deps: NoticeDeps, path: string): NoticeName | undefined => noticeAt(deps, path)?.name
 
@@ -42,12 +32,12 @@ const listed = z.object({ body: listOf('levelPrices', z.looseObject({})) })
 
 /** Invalid fields of a response; empty for text that is not JSON, which is a failure of its own. */
 export function answerProblems(name: string, text: string): LinkedProblem[] {
-  const entry = INTERFACES.find((candidate) => candidate.name === name)
+  const definition = interfaceNamed(name)
   const json = jsonIn(text)
-  if (!entry || json === undefined) return []
-  const reading = readAnswer(entry as PartnerInterface, json)
+  if (!definition || json === undefined) return []
+  const reading = readAnswer(definition, json)
   if (reading.outcome !== 'invalid') return []
-  return linked(reading.problems, (field) => docsLink(entry.name, 'answer', field))
+  return linked(reading.problems, (field) => docsLink(definition.name, 'answer', field))
 }
 
 export function noticeProblems(deps: NoticeDeps, path: string, text: string): LinkedProblem[] {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { MOUNT } from '../../../../platform/config/mounts.ts'
 import { beijingTime } from '../../../../platform/lib/time-zone.ts'
 import { findProduct } from '../../../../ticketing/catalogue/index.ts'
-import { PATH } from '../../../../ticketing/mws-wire/index.ts'
+import { ENDPOINTS } from '../../../../ticketing/mws-wire/index.ts'
 import { codesIn, refundOrder, showOrder } from '../../../../ticketing/orders/index.ts'
 import { type RequestOf, statedNow } from '../../../../ticketing/partner-calls/index.ts'
 import type { Expectation } from '../../../checks/index.ts'
@@ -51,7 +50,7 @@ async function oneUsed(
 ): Promise<Order> {
   const bought = (await showOrder(context.deps, orderId)).order
   await waitForNotice(context, {
-    path: MOUNT + PATH.consume,
+    path: ENDPOINTS.consume,
     about: { orderId: String(orderId), quantity: String(bought.quantity), usedQuantity: '1' },
     notice: expectedConsumption(context, bought, 1),
     otherSubject: (body) => otherOrder(orderId, body),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
-import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { beginsWith, listPage } from '../../platform/db/page.ts'
 import { assignmentsOf, columnsOf, valuesOf } from '../../platform/db/record-fields.ts'
 import type { SealedColumn } from '../../platform/db/sealed.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
@@ -109,18 +109,17 @@ export const lockMicroApp = async (db: Db, appKey: string): Promise<boolean> =>
   APP_KEY.test(appKey) && (await db.exec(sql`select from micro_app where app_key = ${appKey} for update`)) === 1
 
 /** Oldest first. */
-export async function listMicroApps(db: Db, { limit, after, ...filter }: MicroAppFilter): Promise<Page<MicroApp>> {
-  const [createdAt, appKey] = after ?? []
-  const found = await db.listWithCustomPlan(
-    withCursor(microApp),
-    sql`select ${COLUMNS}, ${cursorOf(sql.part`created_at, app_key`)} from micro_app
-        where (${createdAt}::timestamptz is null or (created_at, app_key) > (${createdAt}::timestamptz, ${appKey}::text))
-          and (${filter.app_key}::text is null or app_key like ${beginsWith(filter.app_key)})
+export const listMicroApps = (db: Db, filter: MicroAppFilter) => {
+  const listing = {
+    row: microApp,
+    columns: COLUMNS,
+    from: sql.part`micro_app
+        where (${filter.app_key}::text is null or app_key like ${beginsWith(filter.app_key)})
           and (${filter.name}::text is null or lower(name) like lower(${beginsWith(filter.name)}))
-          and (${filter.status}::text is null or status = ${filter.status})
-        order by created_at, app_key limit ${limit + 1}`,
-  )
-  return pageOf(found, limit)
+          and (${filter.status}::text is null or status = ${filter.status})`,
+    keys: { created_at: 'timestamptz', app_key: 'text' },
+  }
+  return listPage(db, listing, filter)
 }
 
 const sealed = z.instanceof(Buffer).nullable()

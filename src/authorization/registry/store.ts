@@ -141,19 +141,11 @@ export const findWebhook = (db: Db, appKey: string, now: Date): Promise<z.output
         from micro_app where app_key = ${appKey} and webhook_url is not null`,
   )
 
-/** Replaces all secrets of the webhook; null removes them. */
-export const setWebhookSecret = (db: Db, appKey: string, secret: Buffer | null): Promise<number> =>
+/** Replaces all secrets of the webhook, or removes them; the current one also signs until `formerEndsAt`, if given. */
+export const setWebhookSecret = (db: Db, appKey: string, secret: Buffer | null, formerEndsAt?: Date): Promise<number> =>
   db.exec(
-    sql`update micro_app
-        set webhook_secret = ${secret}, former_webhook_secret = null, former_webhook_secret_ends_at = null
-        where app_key = ${appKey}`,
-  )
-
-/** The current secret becomes the former one, which also signs until `formerEndsAt`. */
-export const replaceWebhookSecret = (db: Db, appKey: string, secret: Buffer, formerEndsAt: Date): Promise<number> =>
-  db.exec(
-    sql`update micro_app set webhook_secret = ${secret}, former_webhook_secret = webhook_secret,
-          former_webhook_secret_ends_at = ${formerEndsAt}
+    sql`update micro_app set webhook_secret = ${secret}, former_webhook_secret_ends_at = ${formerEndsAt},
+          former_webhook_secret = case when ${formerEndsAt}::timestamptz is not null then webhook_secret end
         where app_key = ${appKey}`,
   )
 

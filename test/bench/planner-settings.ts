@@ -147,10 +147,8 @@ const WORKS: Readonly<Record<string, Work>> = {
           redirectUri: 'https://app.example.com',
           state: 'S',
           codeChallenge: null,
-          accessHash: randomBytes(32),
-          accessExpiresAt: LATER,
-          refreshHash: randomBytes(32),
-          refreshExpiresAt: LATER,
+          accessToken: newToken(),
+          refreshToken: newToken(),
           refreshScope: null,
         },
         false,
@@ -168,8 +166,7 @@ const WORKS: Readonly<Record<string, Work>> = {
         ...refreshOf(given),
         refreshHash: hash(`f${given.fresh}`),
         now: NOW,
-        successorHash: randomBytes(32),
-        successorExpiresAt: LATER,
+        successor: newToken(),
       }),
   },
   revocation: {
@@ -191,11 +188,12 @@ const WORKS: Readonly<Record<string, Work>> = {
   },
 }
 
+const newToken = () => ({ hash: randomBytes(32), expiresAt: LATER })
+
 const refreshOf = ({ n }: Given) => ({
   routingKey: routingKey(n),
   appScopes: ['USER_INFO'],
-  accessHash: randomBytes(32),
-  accessExpiresAt: LATER,
+  accessToken: newToken(),
   appValidFrom: null,
 })
 

@@ -59,6 +59,8 @@ describe.each(DIALECTS)('in %s an app in development', (_name, pathOf) => {
       expect(consentForm(answer.text)).toBeUndefined()
       expect(answer.headers.location).toBeUndefined()
       expect(answer.text).toContain('action="/sign-out"')
+      // The way back may lead to another provider.
+      expect(header(answer, 'content-security-policy')).not.toContain('form-action')
     }
     const { rows } = await world.pool.query('select count(*)::int as grants from user_grant where app_key = $1', [
       other,

@@ -56,6 +56,11 @@ it('the standard dialect shows the same page when it cannot redirect to the app'
   expect(visibleText(text)).toContain('The app’s request was not accepted')
 })
 
+it.each(['/oauth/nothing', '/oauth2/nothing'])('%s, which does not exist, shows that', async (path) => {
+  const answer = await client.call('GET', path, { ...html, 'accept-language': 'en' })
+  expect([answer.status, visibleText(answer.text)]).toEqual([404, expect.stringContaining('Page not found')])
+})
+
 it.each([
   ['/sign-out', '/'],
   ['/sandbox/sign-out', '/sandbox'],

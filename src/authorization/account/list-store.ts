@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { beginsWith, cursorOf, type Page, pageOf, pageOfShards, withCursor } from '../../platform/db/page.ts'
+import { beginsWith, cursorOf, listPageOfShards, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import { ofPerson } from '../../platform/db/personal-rows.ts'
 import { keyOfRow, ofAllShards, readByShard } from '../../platform/db/shards.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
@@ -31,21 +31,17 @@ export async function listUsers(db: Db, filter: UserFilter): Promise<Page<User>>
   return { rows: withPassports(inOrder, rows), next }
 }
 
-function profilePage(db: Db, { limit, after, ...filter }: UserFilter): Promise<Page<Profile>> {
-  const [createdAt, cid, userId] = after ?? []
-  return pageOfShards(db, { types: ['timestamptz', 'int4', 'text'] }, limit, (shard) =>
-    shard.listWithCustomPlan(
-      withCursor(profileRow),
-      sql`select routing_key, ${PROFILE}, ${cursorOf(sql.part`created_at, cid, user_id`)}
-        from user_profile
-        where (${createdAt}::timestamptz is null
-            or (created_at, cid, user_id) > (${createdAt}::timestamptz, ${cid}::int, ${userId}::text))
-          and (${filter.status}::text is null or status = ${filter.status})
+const profilePage = (db: Db, filter: UserFilter): Promise<Page<Profile>> => {
+  const listing = {
+    row: profileRow,
+    columns: sql.part`routing_key, ${PROFILE}`,
+    from: sql.part`user_profile
+        where (${filter.status}::text is null or status = ${filter.status})
           and (${filter.name}::text is null or lower(name) like lower(${beginsWith(filter.name)}))
-          and (${filter.phone_number}::text is null or phone_number like ${beginsWith(filter.phone_number)})
-        order by created_at, cid, user_id limit ${limit + 1}`,
-    ),
-  )
+          and (${filter.phone_number}::text is null or phone_number like ${beginsWith(filter.phone_number)})`,
+    keys: { created_at: 'timestamptz', cid: 'int4', user_id: 'text' },
+  }
+  return listPageOfShards(db, listing, filter)
 }
 
 async function credentialPage(db: Db, passport: string, { limit, after }: UserFilter) {

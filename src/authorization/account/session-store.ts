@@ -1,7 +1,7 @@
 /** SQL of browser sessions, the sign-in history, and profiles kept up to date by the OpenID provider. */
 
 import { z } from 'zod'
-import { cursorOf, momentKey, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { type AskedPage, listPage, momentKey } from '../../platform/db/page.ts'
 import { ofPerson, type UserRowKey, userRowKey } from '../../platform/db/personal-rows.ts'
 import { ofAllShards } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
@@ -196,18 +196,13 @@ export const originOfSignIn = (db: Db, key: UserRowKey, signInId: string) =>
 export const signInOrder = z.tuple([momentKey, z.uuid()])
 
 /** Newest first. */
-export async function signInsOfUser(
-  db: Db,
-  key: UserRowKey,
-  { limit, after }: { readonly limit: number; readonly after?: z.output<typeof signInOrder> | undefined },
-): Promise<Page<SignIn>> {
-  const [at, signInId] = after ?? []
-  const rows = await db.of(key.routingKey).listWithCustomPlan(
-    withCursor(signIn),
-    sql`select at, outcome, method, address, user_agent as "userAgent", ${cursorOf(sql.part`at, sign_in_id`)} from sign_in
-        where ${ofPerson(key)}
-          and (${at}::timestamptz is null or (at, sign_in_id) < (${at}::timestamptz, ${signInId}::uuid))
-        order by at desc, sign_in_id desc limit ${limit + 1}`,
-  )
-  return pageOf(rows, limit)
+export const signInsOfUser = (db: Db, key: UserRowKey, page: AskedPage) => {
+  const listing = {
+    row: signIn,
+    columns: sql.part`at, outcome, method, address, user_agent as "userAgent"`,
+    from: sql.part`sign_in where ${ofPerson(key)}`,
+    keys: { at: 'timestamptz', sign_in_id: 'uuid' },
+    newestFirst: true,
+  } as const
+  return listPage(db.of(key.routingKey), listing, page)
 }

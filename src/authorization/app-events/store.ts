@@ -1,4 +1,4 @@
-import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { type AskedPage, listPage } from '../../platform/db/page.ts'
 import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
@@ -92,20 +92,13 @@ export const sendAgain = async (db: Db, appKey: string, eventId: string): Promis
     sql`update app_event set state = 'waiting', sent_at = null where app_key = ${appKey} and event_id = ${eventId}`,
   )) === 1
 
-interface EventPage {
-  readonly limit: number
-  readonly after?: readonly [createdAt: string, eventId: string] | undefined
-}
-
-/** Newest first. */
-export async function eventsOfApp(db: Db, appKey: string, { limit, after }: EventPage): Promise<Page<AppEvent>> {
-  const [createdAt, eventId] = after ?? []
-  const found = await db.listWithCustomPlan(
-    withCursor(appEvent),
-    sql`select ${columns}, ${cursorOf(sql.part`created_at, event_id`)} from app_event
-        where app_key = ${appKey}
-          and (${createdAt}::timestamptz is null or (created_at, event_id) < (${createdAt}::timestamptz, ${eventId}::uuid))
-        order by created_at desc, event_id desc limit ${limit + 1}`,
-  )
-  return pageOf(found, limit)
+export const eventsOfApp = (db: Db, appKey: string, page: AskedPage) => {
+  const listing = {
+    row: appEvent,
+    columns,
+    from: sql.part`app_event where app_key = ${appKey}`,
+    keys: { created_at: 'timestamptz', event_id: 'uuid' },
+    newestFirst: true,
+  } as const
+  return listPage(db, listing, page)
 }

@@ -4,7 +4,7 @@ import type { RemovedBatch, RetentionBatch } from '../../platform/db/retention.t
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { userByKey } from '../account/index.ts'
 import { grantByKey, grantedAmong, revokedAt, SignInBehindGrant } from './grant-store.ts'
-import { type Issued, issuing } from './issue-store.ts'
+import { type Issued, issuing, type NewToken } from './issue-store.ts'
 
 const FoundCode = z.object({
   grant_id: z.string(),
@@ -34,10 +34,8 @@ export interface CodeExchange {
   readonly state: string | null
   /** S256 of the verifier sent; null without one, which fits only a code without a challenge. */
   readonly codeChallenge: string | null
-  readonly accessHash: Buffer
-  readonly accessExpiresAt: Date
-  readonly refreshHash: Buffer
-  readonly refreshExpiresAt: Date
+  readonly accessToken: NewToken
+  readonly refreshToken: NewToken
   /** A refresh token is issued only with this scope; null: always. */
   readonly refreshScope: string | null
 }
@@ -50,9 +48,9 @@ const ASKED = (input: CodeExchange) => sql.part`
 const ASKED_WITH_TOKENS = (input: CodeExchange) => sql.part`
   ${input.routingKey}::int as routing_key, ${input.codeHash}::bytea as code_hash, ${input.now}::timestamptz as now,
   ${input.appKey}::text as by_app, ${input.redirectUri}::text as with_redirect_uri, ${input.state}::text as with_state,
-  ${input.codeChallenge}::text as with_challenge, ${input.accessHash}::bytea as access_hash,
-  ${input.accessExpiresAt}::timestamptz as access_expires_at, ${input.refreshHash}::bytea as refresh_hash,
-  ${input.refreshExpiresAt}::timestamptz as refresh_expires_at, ${input.refreshScope}::text as refresh_scope,
+  ${input.codeChallenge}::text as with_challenge, ${input.accessToken.hash}::bytea as access_hash,
+  ${input.accessToken.expiresAt}::timestamptz as access_expires_at, ${input.refreshToken.hash}::bytea as refresh_hash,
+  ${input.refreshToken.expiresAt}::timestamptz as refresh_expires_at, ${input.refreshScope}::text as refresh_scope,
   ${input.appScopes.join(' ')}::text as app_scopes, ${input.appValidFrom}::timestamptz as app_valid_from`
 const SCOPES = grantedAmong(sql.part`string_to_array(asked.app_scopes, ' ')`)
 const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`c.grant_id`)
@@ -134,15 +132,9 @@ function exchangesOf<Row extends FoundCode>(row: z.ZodType<Row>, grant: Fragment
 
 function tokensOf(asked: CodeExchange, { grant_id, scopes, spent }: FoundCode): Issued | undefined {
   if (!spent) return undefined
-  const { routingKey, accessHash, accessExpiresAt, refreshHash, refreshExpiresAt, refreshScope } = asked
+  const { routingKey, accessToken, refreshToken, refreshScope } = asked
   const hasRefresh = refreshScope === null || scopes.includes(refreshScope)
-  return {
-    routingKey,
-    grantId: grant_id,
-    scopes,
-    access: { hash: accessHash, expiresAt: accessExpiresAt },
-    refresh: hasRefresh ? { hash: refreshHash, expiresAt: refreshExpiresAt } : undefined,
-  }
+  return { routingKey, grantId: grant_id, scopes, access: accessToken, refresh: hasRefresh ? refreshToken : undefined }
 }
 
 const FoundWithSignIn = FoundCode.extend(SignInBehindGrant.shape)

@@ -19,7 +19,7 @@ import {
 } from './code-store.ts'
 import { oauthFailure } from './failures.ts'
 import { endGrant } from './grant.ts'
-import { refreshTokens } from './refresh.ts'
+import { newAccessToken, refreshTokens } from './refresh.ts'
 import type { TokenDeps } from './token-cap.ts'
 import { type IssuedTokens, type Parameters, required, type TokenCaller, type TokenSet, tokenSet } from './wire.ts'
 
@@ -68,12 +68,13 @@ async function exchangeCode(deps: Deps, caller: TokenCaller, input: ExchangeInpu
   if (!code) throw oauthFailure('code_forged', { value: input.code })
 
   const now = deps.clock.now()
-  const { exchange, accessToken, refreshToken } = prepare(deps, caller.app, input, code, now)
+  const exchange = prepare(deps, caller.app, input, code, now)
   const found = await spendAuthorizationCode(deps.db, exchange, input.withSignIn)
   if (!found) throw await whyNotFound(deps, caller, input, code)
   if (!found.spent) throw await whyNotExchanged(deps, caller, input, exchange, found)
   deps.metrics.tokensIssued.authorization_code++
   deps.metrics.usage.count(caller.app.app_key, 'exchange')
+  const { accessToken, refreshToken } = exchange
   const { scopes, grant_id: grantId, signIn } = found
   return { accessToken, refreshToken, scopes, grantId, issuedAt: now, signIn }
 }
@@ -95,19 +96,9 @@ function prepare(
   input: ExchangeInput,
   { routingKey, hash: codeHash }: OpaqueToken,
   now: Date,
-): Pick<IssuedTokens, 'accessToken' | 'refreshToken'> & { exchange: CodeExchange } {
-  const accessToken = issueToken(keys, {
-    prefix: PREFIX.accessToken,
-    routingKey,
-    expiresAt: wholeSecondsAfter(now, config.ACCESS_TOKEN_LIFETIME_S),
-  })
-  const refreshToken = issueToken(keys, {
-    prefix: PREFIX.refreshToken,
-    routingKey,
-    expiresAt: wholeSecondsAfter(now, app.refresh_days * DAY_S),
-    boundTo: app.app_key,
-  })
-  const exchange: CodeExchange = {
+): CodeExchange & Pick<IssuedTokens, 'accessToken' | 'refreshToken'> {
+  const expiresAt = wholeSecondsAfter(now, app.refresh_days * DAY_S)
+  return {
     routingKey,
     codeHash,
     now,
@@ -117,13 +108,10 @@ function prepare(
     redirectUri: input.redirectUri,
     state: input.state,
     codeChallenge: input.codeVerifier === undefined ? null : s256(input.codeVerifier),
-    accessHash: accessToken.hash,
-    accessExpiresAt: accessToken.expiresAt,
-    refreshHash: refreshToken.hash,
-    refreshExpiresAt: refreshToken.expiresAt,
+    accessToken: newAccessToken(config, keys, routingKey, now),
+    refreshToken: issueToken(keys, { prefix: PREFIX.refreshToken, routingKey, expiresAt, boundTo: app.app_key }),
     refreshScope: input.refreshScope,
   }
-  return { exchange, accessToken, refreshToken }
 }
 
 /** Row 10: the code's row was purged or never existed. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
-import { cursorOf, type Page, pageOf, pageOfShards, withCursor } from '../../platform/db/page.ts'
+import { type AskedPage, listPage, listPageOfShards } from '../../platform/db/page.ts'
 import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { ofAllShards } from '../../platform/db/shards.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
@@ -16,7 +16,6 @@ const Grant = z.object({
   created_at: z.date(),
   revoked_at: z.date().nullable(),
 })
-export type Grant = z.infer<typeof Grant>
 
 /**
  * One row by its primary key, for a statement of any room: `` cross join ${grantByKey(…)} g ``. `offset 0` keeps the planner
@@ -56,35 +55,22 @@ const liveGrantsOfPerson = (person: UserRowKey): Fragment =>
 const grantColumns = (routingKey: Fragment): Fragment => sql.part`grant_id, cid, user_id, app_key, scopes, created_at, (
     select ${GRANT_REVOKED_AT}
     from ${userByKey(routingKey, sql.part`g.cid`, sql.part`g.user_id`)} p
-    left join ${joinedMicroApp(sql.part`g.app_key`)}) as revoked_at,
-  ${cursorOf(sql.part`created_at, grant_id`)}`
+    left join ${joinedMicroApp(sql.part`g.app_key`)}) as revoked_at`
 
-interface GrantPage {
-  readonly limit: number
-  readonly after?: readonly [createdAt: string, grantId: string] | undefined
-}
+const newestGrants = (which: Fragment, routingKey: Fragment) =>
+  ({
+    row: Grant,
+    columns: grantColumns(routingKey),
+    from: sql.part`user_grant g where ${which}`,
+    keys: { created_at: 'timestamptz', grant_id: 'uuid' },
+    newestFirst: true,
+  }) as const
 
-function newestGrants(shard: Db, which: Fragment, routingKey: Fragment, { limit, after }: GrantPage) {
-  const [at, id] = after ?? []
-  return shard.listWithCustomPlan(
-    withCursor(Grant),
-    sql`select ${grantColumns(routingKey)} from user_grant g
-        where ${which} and (${at}::timestamptz is null or (created_at, grant_id) < (${at}::timestamptz, ${id}::uuid))
-        order by created_at desc, grant_id desc limit ${limit + 1}`,
-  )
-}
+export const grantsOfUser = (db: Db, person: UserRowKey, page: AskedPage) =>
+  listPage(db.of(person.routingKey), newestGrants(ofPerson(person), sql.part`${person.routingKey}::int`), page)
 
-/** Newest first. */
-export async function grantsOfUser(db: Db, person: UserRowKey, page: GrantPage): Promise<Page<Grant>> {
-  const { routingKey } = person
-  return pageOf(await newestGrants(db.of(routingKey), ofPerson(person), sql.part`${routingKey}::int`, page), page.limit)
-}
-
-/** Newest first. */
-export const grantsOfApp = (db: Db, appKey: string, page: GrantPage): Promise<Page<Grant>> =>
-  pageOfShards(db, { types: ['timestamptz', 'uuid'], newestFirst: true }, page.limit, (shard) =>
-    newestGrants(shard, sql.part`app_key = ${appKey}`, sql.part`g.routing_key`, page),
-  )
+export const grantsOfApp = (db: Db, appKey: string, page: AskedPage) =>
+  listPageOfShards(db, newestGrants(sql.part`app_key = ${appKey}`, sql.part`g.routing_key`), page)
 
 /** What an id_token reports about the sign-in behind a grant. */
 const SignInOfGrant = z.object({

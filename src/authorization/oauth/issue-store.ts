@@ -3,7 +3,7 @@ import { type Batched, type BatchedWork, performStatement } from '../../platform
 import { hasShards } from '../../platform/db/shards.ts'
 import { type Db, type Statement, sql } from '../../platform/db/sql.ts'
 
-interface NewToken {
+export interface NewToken {
   readonly hash: Buffer
   readonly expiresAt: Date
 }

@@ -4,7 +4,7 @@ import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { userByKey } from '../account/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 import { grantByKey, grantedAmong, revokedAt } from './grant-store.ts'
-import { type Issued, issuing } from './issue-store.ts'
+import { type Issued, issuing, type NewToken } from './issue-store.ts'
 
 /** The SQL of A3. Rows are as they were before the statement; `issued` says whether this call issued tokens. */
 
@@ -23,15 +23,14 @@ export interface Refresh {
   readonly refreshHash: Buffer
   /** The new access token gets no other scopes than these. */
   readonly appScopes: readonly string[]
-  readonly accessHash: Buffer
-  readonly accessExpiresAt: Date
+  readonly accessToken: NewToken
   readonly appValidFrom: Date | null
 }
 
 const ASKED = (input: Refresh) => sql.part`
   ${input.routingKey}::int as routing_key, ${input.refreshHash}::bytea as refresh_hash,
   ${input.appScopes.join(' ')}::text as app_scopes, ${input.appValidFrom}::timestamptz as app_valid_from,
-  ${input.accessHash}::bytea as access_hash, ${input.accessExpiresAt}::timestamptz as access_expires_at`
+  ${input.accessToken.hash}::bytea as access_hash, ${input.accessToken.expiresAt}::timestamptz as access_expires_at`
 const SCOPES = grantedAmong(sql.part`string_to_array(asked.app_scopes, ' ')`)
 const GRANT = grantByKey(sql.part`asked.routing_key`, sql.part`r.grant_id`)
 const USER = userByKey(sql.part`asked.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
@@ -48,7 +47,7 @@ const NOTHING = sql.part``
 
 const extending = (tokens: Fragment): Batched<Refresh, FoundRefresh> => ({
   row: FoundRefresh,
-  key: ({ accessHash }) => accessHash.toString('latin1'),
+  key: ({ accessToken }) => accessToken.hash.toString('latin1'),
   duplicates: 'serialize',
   statement: (asked) =>
     sql`with found as (
@@ -65,25 +64,24 @@ const extending = (tokens: Fragment): Batched<Refresh, FoundRefresh> => ({
         select ordinal, grant_id, rotated_at, revoked_at, user_status, scopes, ${IS_VALID} as issued from found`,
 })
 
-function accessTokenOf(asked: Refresh, { grant_id, scopes, issued }: FoundRefresh): Issued | undefined {
-  const access = { hash: asked.accessHash, expiresAt: asked.accessExpiresAt }
-  return issued ? { routingKey: asked.routingKey, grantId: grant_id, scopes, access } : undefined
-}
+const accessTokenOf = (
+  { routingKey, accessToken: access }: Refresh,
+  { grant_id: grantId, scopes, issued }: FoundRefresh,
+): Issued | undefined => (issued ? { routingKey, grantId, scopes, access } : undefined)
 
 /** Policy fixed: one more access token for each valid refresh token; for others, the columns say why not. */
 export const refreshFixed = issuing(extending(ACCESS_TOKEN), extending(NOTHING), accessTokenOf)
 
 export interface RefreshRotation extends Refresh {
   readonly now: Date
-  readonly successorHash: Buffer
-  readonly successorExpiresAt: Date
+  readonly successor: NewToken
 }
 
 const ROTATED = (input: RefreshRotation) => sql.part`
   ${input.routingKey}::int as routing_key, ${input.refreshHash}::bytea as token_hash, ${input.now}::timestamptz as now,
   ${input.appScopes.join(' ')}::text as app_scopes, ${input.appValidFrom}::timestamptz as app_valid_from,
-  ${input.accessHash}::bytea as access_hash, ${input.accessExpiresAt}::timestamptz as access_expires_at,
-  ${input.successorHash}::bytea as successor_hash, ${input.successorExpiresAt}::timestamptz as successor_expires_at`
+  ${input.accessToken.hash}::bytea as access_hash, ${input.accessToken.expiresAt}::timestamptz as access_expires_at,
+  ${input.successor.hash}::bytea as successor_hash, ${input.successor.expiresAt}::timestamptz as successor_expires_at`
 
 const SUCCESSORS = sql.part`, access as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
@@ -124,7 +122,7 @@ const rotating = (successors: Fragment): Batched<RefreshRotation, FoundRefresh> 
 
 const successorsOf = (asked: RefreshRotation, row: FoundRefresh): Issued | undefined => {
   const access = accessTokenOf(asked, row)
-  return access && { ...access, refresh: { hash: asked.successorHash, expiresAt: asked.successorExpiresAt } }
+  return access && { ...access, refresh: asked.successor }
 }
 
 /** Policy rotating: marks each valid refresh token as rotated, at most once, and issues its successors. */

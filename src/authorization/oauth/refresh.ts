@@ -1,4 +1,5 @@
 import { recordAudit } from '../../platform/audit/index.ts'
+import type { Config } from '../../platform/config/index.ts'
 import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
@@ -70,25 +71,25 @@ async function expired({ db }: Deps, { routingKey, hash }: OpaqueToken): Promise
   return found?.revoked_at ? oauthFailure('refresh_token_revoked') : oauthFailure('refresh_token_expired')
 }
 
+export const newAccessToken = (
+  config: Config,
+  keys: DerivedKeys,
+  routingKey: number,
+  now: Date,
+  random?: Buffer,
+): OpaqueToken => {
+  const expiresAt = wholeSecondsAfter(now, config.ACCESS_TOKEN_LIFETIME_S)
+  return issueToken(keys, { prefix: PREFIX.accessToken, routingKey, expiresAt, random })
+}
+
 /** Policy fixed: the same refresh token, one more access token. */
 async function extend(deps: TokenDeps, checked: CheckedRefresh): Promise<IssuedTokens> {
   const { app, presented, scopes } = checked
   const { config, db, clock, keys } = deps
-  const { routingKey, hash } = presented
+  const { routingKey, hash: refreshHash } = presented
   const now = clock.now()
-  const accessToken = issueToken(keys, {
-    prefix: PREFIX.accessToken,
-    routingKey,
-    expiresAt: wholeSecondsAfter(now, config.ACCESS_TOKEN_LIFETIME_S),
-  })
-  const refresh = {
-    routingKey,
-    refreshHash: hash,
-    appScopes: scopes,
-    accessHash: accessToken.hash,
-    accessExpiresAt: accessToken.expiresAt,
-    appValidFrom: app.valid_from,
-  }
+  const accessToken = newAccessToken(config, keys, routingKey, now)
+  const refresh = { routingKey, refreshHash, appScopes: scopes, accessToken, appValidFrom: app.valid_from }
   const found = await refreshFixed(db, refresh)
   // Rotated in the standard dialect, or before the app's policy was changed.
   if (found?.rotated_at) return repeatRotation(deps, checked)
@@ -101,19 +102,17 @@ async function extend(deps: TokenDeps, checked: CheckedRefresh): Promise<IssuedT
 async function rotate(deps: TokenDeps, refresh: CheckedRefresh): Promise<IssuedTokens> {
   const { app, presented, scopes } = refresh
   const { db, clock } = deps
-  const { routingKey, hash } = presented
+  const { routingKey, hash: refreshHash } = presented
   const now = clock.now()
   const { accessToken, refreshToken } = successorsOf(deps, deps.keys, app, presented, now)
   const rotation = {
     routingKey,
-    refreshHash: hash,
+    refreshHash,
     now,
     appScopes: scopes,
-    accessHash: accessToken.hash,
-    accessExpiresAt: accessToken.expiresAt,
+    accessToken,
     appValidFrom: app.valid_from,
-    successorHash: refreshToken.hash,
-    successorExpiresAt: refreshToken.expiresAt,
+    successor: refreshToken,
   }
   const found = await rotateRefresh(db, rotation)
   if (!found?.issued) return repeatRotation(deps, refresh)
@@ -126,12 +125,7 @@ function successorsOf({ config }: Deps, keys: DerivedKeys, app: CallingApp, pres
   const { routingKey, expiresAt, text } = presented
   const derived = (purpose: string) => hmacSha256(keys.derive, `${purpose}\n${text}`)
   return {
-    accessToken: issueToken(keys, {
-      prefix: PREFIX.accessToken,
-      routingKey,
-      expiresAt: wholeSecondsAfter(rotatedAt, config.ACCESS_TOKEN_LIFETIME_S),
-      random: derived('rotated access token'),
-    }),
+    accessToken: newAccessToken(config, keys, routingKey, rotatedAt, derived('rotated access token')),
     refreshToken: issueToken(keys, {
       prefix: PREFIX.refreshToken,
       routingKey,

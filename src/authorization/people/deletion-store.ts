@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cursorOf, momentKey, type Page, pageInput, pageOf, withCursor } from '../../platform/db/page.ts'
+import { type AskedPage, listPage, momentKey, pageInput } from '../../platform/db/page.ts'
 import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 
@@ -45,19 +45,14 @@ export const requestOf = (db: Db, person: UserRowKey): Promise<DeletionRequest |
 export const deletionFilter = z.strictObject(pageInput(z.tuple([momentKey, z.int32(), z.string()])))
 
 /** Oldest first. */
-export async function listRequests(
-  db: Db,
-  { limit, after }: z.output<typeof deletionFilter>,
-): Promise<Page<DeletionRequest>> {
-  const [at, cid, userId] = after ?? []
-  const rows = await db.listWithCustomPlan(
-    withCursor(deletionRequest),
-    sql`select cid, user_id, requested_at, due_at, ${cursorOf(sql.part`requested_at, cid, user_id`)} from deletion_request
-        where ${at}::timestamptz is null
-          or (requested_at, cid, user_id) > (${at}::timestamptz, ${cid}::int, ${userId}::text)
-        order by requested_at, cid, user_id limit ${limit + 1}`,
-  )
-  return pageOf(rows, limit)
+export const listRequests = (db: Db, page: AskedPage) => {
+  const listing = {
+    row: deletionRequest,
+    columns: sql.part`cid, user_id, requested_at, due_at`,
+    from: sql.part`deletion_request where true`,
+    keys: { requested_at: 'timestamptz', cid: 'int4', user_id: 'text' },
+  }
+  return listPage(db, listing, page)
 }
 
 export interface DueRequests {

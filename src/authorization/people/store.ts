@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { listPage, type Page } from '../../platform/db/page.ts'
 import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
+import { jsonOf } from '../../platform/lib/read-or.ts'
 import { ACCOUNT_OF_PERSON } from '../account/index.ts'
 import { APP_EVENTS_OF_PERSON } from '../app-events/index.ts'
 import { OAUTH_OF_PERSON } from '../oauth/index.ts'
@@ -42,31 +43,26 @@ export const deleteRows = (db: Db, rows: PersonalRows, person: UserRowKey): Prom
   db.of(person.routingKey).exec(sql`delete from ${sql.identifier(rows.table)} where ${whose(rows, person)}`)
 
 const shownRow = z.object({ row: z.string() })
+const cursorKeys = z.array(z.unknown())
 
 /** A page of rows, each as JSON text with the columns that the person may see. */
-export async function readRows(
+export function readRows(
   db: Db,
   rows: PersonalRows,
   person: UserRowKey,
   { limit, after }: { readonly limit: number; readonly after: string | null },
 ): Promise<Page<{ row: string }>> {
-  const keys = Object.entries(rows.key)
-  // Without the person's columns, which are the same in all rows: together, the index would be read from its beginning.
-  // A table without a key has one row of the person.
-  const ordered = sql.join(keys.length > 0 ? keys.map(([column]) => sql.identifier(column)) : [sql.part`routing_key`])
-  const last = after === null ? null : Buffer.from(after, 'base64url').toString()
-  const cursor = sql.join(
-    keys.map(([, type], index) => sql.part`(${last}::jsonb ->> ${index}::int)::${sql.identifier(type)}`),
-  )
-  const next = last === null ? sql.part`` : sql.part` and (${ordered}) > (${cursor})`
   const shown = sql.join(rows.shown.map((column) => sql.part`${sql.identifier(column)} as ${sql.identifier(column)}`))
-  const page = await db.of(person.routingKey).listWithCustomPlan(
-    withCursor(shownRow),
-    sql`select (select to_jsonb(r)::text from (select ${shown}) r) as row, ${cursorOf(ordered)}
-        from ${sql.identifier(rows.table)} where ${whose(rows, person)}${next}
-        order by ${ordered} limit ${limit + 1}`,
-  )
-  return pageOf(page, limit)
+  const listing = {
+    row: shownRow,
+    columns: sql.part`(select to_jsonb(r)::text from (select ${shown}) r) as row`,
+    from: sql.part`${sql.identifier(rows.table)} where ${whose(rows, person)}`,
+    // Without the person's columns, which are the same in all rows: together, the index would be read from its beginning.
+    // A table without a key has one row of the person.
+    keys: Object.keys(rows.key).length > 0 ? rows.key : { routing_key: 'int4' },
+  }
+  const last = after === null ? undefined : cursorKeys.parse(jsonOf(Buffer.from(after, 'base64url').toString()))
+  return listPage(db.of(person.routingKey), listing, { limit, after: last })
 }
 
 /** Everything stored about a person, in an order in which it can be deleted. Orders and members name no user. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
-import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { beginsWith, listPage } from '../../platform/db/page.ts'
 import { assignmentsOf, columnsOf, valuesOf } from '../../platform/db/record-fields.ts'
 import type { SealedColumn } from '../../platform/db/sealed.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
@@ -109,18 +109,17 @@ export const lockMicroApp = async (db: Db, appKey: string): Promise<boolean> =>
   APP_KEY.test(appKey) && (await db.exec(sql`select from micro_app where app_key = ${appKey} for update`)) === 1
 
 /** Oldest first. */
-export async function listMicroApps(db: Db, { limit, after, ...filter }: MicroAppFilter): Promise<Page<MicroApp>> {
-  const [createdAt, appKey] = after ?? []
-  const found = await db.listWithCustomPlan(
-    withCursor(microApp),
-    sql`select ${COLUMNS}, ${cursorOf(sql.part`created_at, app_key`)} from micro_app
-        where (${createdAt}::timestamptz is null or (created_at, app_key) > (${createdAt}::timestamptz, ${appKey}::text))
-          and (${filter.app_key}::text is null or app_key like ${beginsWith(filter.app_key)})
+export const listMicroApps = (db: Db, filter: MicroAppFilter) => {
+  const listing = {
+    row: microApp,
+    columns: COLUMNS,
+    from: sql.part`micro_app
+        where (${filter.app_key}::text is null or app_key like ${beginsWith(filter.app_key)})
           and (${filter.name}::text is null or lower(name) like lower(${beginsWith(filter.name)}))
-          and (${filter.status}::text is null or status = ${filter.status})
-        order by created_at, app_key limit ${limit + 1}`,
-  )
-  return pageOf(found, limit)
+          and (${filter.status}::text is null or status = ${filter.status})`,
+    keys: { created_at: 'timestamptz', app_key: 'text' },
+  }
+  return listPage(db, listing, filter)
 }
 
 const sealed = z.instanceof(Buffer).nullable()
@@ -142,19 +141,11 @@ export const findWebhook = (db: Db, appKey: string, now: Date): Promise<z.output
         from micro_app where app_key = ${appKey} and webhook_url is not null`,
   )
 
-/** Replaces all secrets of the webhook; null removes them. */
-export const setWebhookSecret = (db: Db, appKey: string, secret: Buffer | null): Promise<number> =>
+/** Replaces all secrets of the webhook, or removes them; the current one also signs until `formerEndsAt`, if given. */
+export const setWebhookSecret = (db: Db, appKey: string, secret: Buffer | null, formerEndsAt?: Date): Promise<number> =>
   db.exec(
-    sql`update micro_app
-        set webhook_secret = ${secret}, former_webhook_secret = null, former_webhook_secret_ends_at = null
-        where app_key = ${appKey}`,
-  )
-
-/** The current secret becomes the former one, which also signs until `formerEndsAt`. */
-export const replaceWebhookSecret = (db: Db, appKey: string, secret: Buffer, formerEndsAt: Date): Promise<number> =>
-  db.exec(
-    sql`update micro_app set webhook_secret = ${secret}, former_webhook_secret = webhook_secret,
-          former_webhook_secret_ends_at = ${formerEndsAt}
+    sql`update micro_app set webhook_secret = ${secret}, former_webhook_secret_ends_at = ${formerEndsAt},
+          former_webhook_secret = case when ${formerEndsAt}::timestamptz is not null then webhook_secret end
         where app_key = ${appKey}`,
   )
 

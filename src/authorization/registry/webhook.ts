@@ -37,8 +37,7 @@ export async function makeWebhookSecret(
 ): Promise<string> {
   const secret = newWebhookSecret()
   const sealed = encryptSecret(keys, secret, store.webhookSecretContext(appKey))
-  if (formerEndsAt) await store.replaceWebhookSecret(db, appKey, sealed, formerEndsAt)
-  else await store.setWebhookSecret(db, appKey, sealed)
+  await store.setWebhookSecret(db, appKey, sealed, formerEndsAt)
   return secret
 }
 

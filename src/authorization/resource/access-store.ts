@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { type AskedPage, listPage } from '../../platform/db/page.ts'
 import { ofPerson, type PersonalRows, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
@@ -63,23 +63,15 @@ const access = z.object({ app_key: z.string(), kind: accessKind, hour: z.date(),
 /** An app's reads in the hour that begins at `hour`. */
 export type Access = z.output<typeof access>
 
-interface AccessPage {
-  readonly limit: number
-  readonly after?: readonly [hour: string, appKey: string, kind: string] | undefined
-}
-
-/** Newest hour first. */
-export async function accessesOfUser(db: Db, person: UserRowKey, { limit, after }: AccessPage): Promise<Page<Access>> {
-  const [hour, appKey, ofKind] = after ?? []
-  const found = await db.of(person.routingKey).listWithCustomPlan(
-    withCursor(access),
-    sql`select app_key, kind, hour, reads, last_at, ${cursorOf(sql.part`hour, app_key, kind`)} from data_access
-        where ${ofPerson(person)}
-          and (${hour}::timestamptz is null
-            or (hour, app_key, kind) < (${hour}::timestamptz, ${appKey}::text, ${ofKind}::text))
-        order by hour desc, app_key desc, kind desc limit ${limit + 1}`,
-  )
-  return pageOf(found, limit)
+export const accessesOfUser = (db: Db, person: UserRowKey, page: AskedPage) => {
+  const listing = {
+    row: access,
+    columns: sql.part`app_key, kind, hour, reads, last_at`,
+    from: sql.part`data_access where ${ofPerson(person)}`,
+    keys: { hour: 'timestamptz', app_key: 'text', kind: 'text' },
+    newestFirst: true,
+  } as const
+  return listPage(db.of(person.routingKey), listing, page)
 }
 
 /** `app_name` is null if the app was deleted. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cursorOf, pageOf, withCursor } from '../../platform/db/page.ts'
+import { listPage } from '../../platform/db/page.ts'
 import { ofPerson, type UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
@@ -167,19 +167,15 @@ const listed = request
   .extend({ name: z.string(), team: z.string().nullable() })
 
 /** Oldest first. */
-export async function listRequests(db: Db, { limit, after, state }: RequestFilter) {
-  const [askedAt, requestId] = after ?? []
-  const rows = await db.listWithCustomPlan(
-    withCursor(listed),
-    sql`select r.request_id, r.app_key, a.name, t.name as team, r.kind, r.state, r.asked_at,
-          ${cursorOf(sql.part`r.asked_at, r.request_id`)}
-        from app_request r
+export const listRequests = (db: Db, { state, ...page }: RequestFilter) => {
+  const listing = {
+    row: listed,
+    columns: sql.part`r.request_id, r.app_key, a.name, t.name as team, r.kind, r.state, r.asked_at`,
+    from: sql.part`app_request r
         join ${joinedMicroApp(sql.part`r.app_key`)}
         left join team_app ta on ta.app_key = r.app_key left join team t on t.team_id = ta.team_id
-        where r.state = ${state}
-          and (${askedAt}::timestamptz is null
-            or (r.asked_at, r.request_id) > (${askedAt}::timestamptz, ${requestId}::uuid))
-        order by r.asked_at, r.request_id limit ${limit + 1}`,
-  )
-  return pageOf(rows, limit)
+        where r.state = ${state}`,
+    keys: { 'r.asked_at': 'timestamptz', 'r.request_id': 'uuid' },
+  }
+  return listPage(db, listing, page)
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { beginsWith, cursorOf, pageOf, withCursor } from '../../platform/db/page.ts'
+import { beginsWith, listPage } from '../../platform/db/page.ts'
 import { ofPerson, type PersonalRows, type UserRowKey, userRowKey } from '../../platform/db/personal-rows.ts'
 import type { Retention } from '../../platform/db/retention.ts'
 import { keyOfRow, readByShard } from '../../platform/db/shards.ts'
@@ -151,22 +151,18 @@ const listedTeam = team.extend({
 })
 
 /** Oldest first. */
-export async function listTeams(db: Db, now: Date, { limit, after, name }: TeamFilter) {
-  const [createdAt, teamId] = after ?? []
-  const rows = await db.listWithCustomPlan(
-    withCursor(listedTeam),
-    sql`select t.team_id, t.name, t.created_at, ${cursorOf(sql.part`t.created_at, t.team_id`)},
+export const listTeams = (db: Db, now: Date, { name, ...page }: TeamFilter) => {
+  const listing = {
+    row: listedTeam,
+    columns: sql.part`t.team_id, t.name, t.created_at,
           (select count(*)::int from team_member m where m.team_id = t.team_id) as members,
           (select count(*)::int from team_member m where m.team_id = t.team_id and m.role = 'owner') as owners,
           (select count(*)::int from team_invitation i where i.team_id = t.team_id and i.expires_at > ${now}) as invitations,
-          (select count(*)::int from team_app a where a.team_id = t.team_id) as apps
-        from team t
-        where (${createdAt}::timestamptz is null
-            or (t.created_at, t.team_id) > (${createdAt}::timestamptz, ${teamId}::uuid))
-          and (${name}::text is null or lower(t.name) like lower(${beginsWith(name)}))
-        order by t.created_at, t.team_id limit ${limit + 1}`,
-  )
-  return pageOf(rows, limit)
+          (select count(*)::int from team_app a where a.team_id = t.team_id) as apps`,
+    from: sql.part`team t where (${name}::text is null or lower(t.name) like lower(${beginsWith(name)}))`,
+    keys: { 't.created_at': 'timestamptz', 't.team_id': 'uuid' },
+  }
+  return listPage(db, listing, page)
 }
 
 /** The newest teams: by name, or by id where several teams share a name. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { beginsWith, cursorOf, type Page, searchedPage, withCursor } from '../db/page.ts'
+import { beginsWith, listPage } from '../db/page.ts'
 import { columnsOf } from '../db/record-fields.ts'
 import type { Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
@@ -36,10 +36,7 @@ const NAMES = Object.keys(eventRow.shape)
  * Newest first. The first of these conditions finds rows by its index; the others look through them, since no index
  * serves several.
  */
-export function findEvents(
-  db: Db,
-  { actor, action, target, request_id, from, to, after, limit }: AuditPage,
-): Promise<Page<EventRow>> {
+export function findEvents(db: Db, { actor, action, target, request_id, from, to, ...page }: AuditPage) {
   // Each column has an index; an OR of both would scan the log until enough rows match.
   const isKind = ACTOR_KINDS.some((kind) => kind === actor)
   const conditions = [
@@ -51,16 +48,15 @@ export function findEvents(
   const [first = sql.part`true`, ...others] = conditions
   const since = from ? sql.part` and at >= ${from}` : sql.part``
   const until = to ? sql.part` and at < ${to}` : sql.part``
-  const next = after ? sql.part` and (at, audit_id) < (${after[0]}::timestamptz, ${after[1]}::uuid)` : sql.part``
   const listing = {
-    row: withCursor(eventRow),
+    row: eventRow,
     columns: columnsOf(NAMES),
-    from: sql.part`audit_event where ${first}${since}${until}${next}`,
+    from: sql.part`audit_event where ${first}${since}${until}`,
     wanted: others.length === 0 ? undefined : others.reduce((all, one) => sql.part`${all} and ${one}`),
-    order: sql.part`order by at desc, audit_id desc`,
-    cursor: cursorOf(sql.part`at, audit_id`),
-  }
-  return searchedPage(db, listing, limit)
+    keys: { at: 'timestamptz', audit_id: 'uuid' },
+    newestFirst: true,
+  } as const
+  return listPage(db, listing, page)
 }
 
 /** The rows with these ids, in the given order; missing ones are left out. */

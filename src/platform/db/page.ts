@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { addSeconds, DAY_S, fromEpochMilliseconds } from '../lib/clock.ts'
 import { issue, problem } from '../lib/json/field-problem.ts'
 import { jsonOf } from '../lib/read-or.ts'
+import { columnsOf } from './record-fields.ts'
 import { ofAllShards } from './shards.ts'
 import type { Db } from './sql.ts'
 import { type Fragment, sql } from './statement.ts'
@@ -55,20 +56,19 @@ export const idKey = z.string().refine(isBigint)
 /** The column `cursor` of a row in a page: `` cursorOf(sql.part`created_at, user_id`) ``. */
 export const cursorOf = (columns: Fragment): Fragment => sql.part`jsonb_build_array(${columns})::text as cursor`
 
-export const withCursor = <Shape extends z.ZodRawShape>(row: z.ZodObject<Shape>) => row.extend({ cursor: z.string() })
+type WithCursor<Row> = Row & { readonly cursor: string }
+
+export const withCursor = <Row>(row: z.ZodObject & z.ZodType<Row>) =>
+  row.extend({ cursor: z.string() }) as unknown as z.ZodType<WithCursor<Row>>
 
 /**
  * Expects `limit + 1` rows: the last one only shows that there is a next page. `searchedTo`: the cursor of the last row
  * that a search without an index has looked at, where the next page goes on.
  */
-export function pageOf<Row extends { readonly cursor: string }>(
-  rows: readonly Row[],
-  limit: number,
-  searchedTo?: string,
-): Page<Omit<Row, 'cursor'>> {
+export function pageOf<Row>(rows: readonly WithCursor<Row>[], limit: number, searchedTo?: string): Page<Row> {
   const last = rows.length > limit ? rows[limit - 1]?.cursor : searchedTo
   return {
-    rows: rows.slice(0, limit).map(({ cursor: _, ...row }) => row),
+    rows: rows.slice(0, limit).map(({ cursor: _, ...row }) => row as Row),
     next: last === undefined ? null : Buffer.from(last).toString('base64url'),
   }
 }
@@ -76,36 +76,69 @@ export function pageOf<Row extends { readonly cursor: string }>(
 /** So many rows are looked at for one page of a search that no index serves. */
 export const SEARCHED_ROWS = 10_000
 
+/** A list in the order of its sort keys. */
 interface Listing<Row> {
-  readonly row: z.ZodType<Row>
+  readonly row: z.ZodObject & z.ZodType<Row>
   readonly columns: Fragment
   /** What is read of them for the page, if that costs much to compute for each row that is searched. */
   readonly shown?: Fragment
-  /** What follows `from`: an index finds these rows, in the order of the list. */
+  /** What follows `from`, with a `where`: an index finds these rows, in the order of the list. */
   readonly from: Fragment
-  /** Which of them are wanted; undefined: all. */
-  readonly wanted: Fragment | undefined
-  readonly order: Fragment
-  readonly cursor: Fragment
+  /** Which of them are wanted, if no index has that; undefined: all. */
+  readonly wanted?: Fragment | undefined
+  /** The columns by which it is sorted, with their types; together they tell rows apart. */
+  readonly keys: Readonly<Record<string, string>>
+  readonly newestFirst?: true
+}
+
+export interface AskedPage {
+  readonly limit: number
+  /** The sort keys of the last row of the page before. */
+  readonly after?: readonly unknown[] | undefined
+}
+
+/** The parts of a listing's statements: its rows beyond the last page, their order, and the cursor of a row. */
+function partsOf(
+  { from, keys, newestFirst }: Pick<Listing<unknown>, 'from' | 'keys' | 'newestFirst'>,
+  after: AskedPage['after'],
+) {
+  const columns = Object.keys(keys)
+  const types = Object.values(keys)
+  const values = sql.join(types.map((type, place) => sql.part`${after?.[place]}::${sql.identifier(type)}`))
+  const beyond = newestFirst ? sql.part`<` : sql.part`>`
+  return {
+    rows: after ? sql.part`${from} and (${columnsOf(columns)}) ${beyond} (${values})` : from,
+    order: sql.part`order by ${columnsOf(columns.map((column) => (newestFirst ? `${column} desc` : column)))}`,
+    // A bigint as text, since JSON would round it.
+    cursor: cursorOf(columnsOf(columns.map((column) => (keys[column] === 'int8' ? `${column}::text` : column)))),
+  }
+}
+
+const rowsOf = <Row>(db: Db, listing: Listing<Row>, { limit, after }: AskedPage): Promise<WithCursor<Row>[]> => {
+  const { row, columns, shown = columns } = listing
+  const { rows, order, cursor } = partsOf(listing, after)
+  return db.listWithCustomPlan(
+    withCursor(row),
+    sql`select ${shown}, ${cursor} from ${rows} ${order} limit ${limit + 1}`,
+  )
 }
 
 /** A page of a list or, with `wanted`, of a search, which may have few rows or none although there is a next page. */
-export async function searchedPage<Row extends { readonly cursor: string }>(
-  db: Db,
-  { row, columns, shown = columns, from, wanted, order, cursor }: Listing<Row>,
-  limit: number,
-): Promise<Page<Omit<Row, 'cursor'>>> {
-  const within = (where: Fragment, most: Fragment) => sql.part`
-    from (select ${columns} from ${from} ${order} ${most}) searched where ${where} ${order} limit ${limit + 1}`
-  const most = wanted ? SEARCHED_ROWS : limit + 1
+export async function listPage<Row>(db: Db, listing: Listing<Row>, page: AskedPage): Promise<Page<Row>> {
+  const { row, columns, shown = columns, wanted } = listing
+  const { limit } = page
+  if (!wanted) return pageOf(await rowsOf(db, listing, page), limit)
+  const { rows, order, cursor } = partsOf(listing, page.after)
+  const searched = (most: Fragment) => sql.part`(select ${columns} from ${rows} ${order} ${most}) searched`
   const found = await db.listWithCustomPlan(
-    row,
-    sql`select ${shown}, ${cursor} ${within(wanted ?? sql.part`true`, sql.part`limit ${most}`)}`,
+    withCursor(row),
+    sql`select ${shown}, ${cursor} from ${searched(sql.part`limit ${SEARCHED_ROWS}`)}
+        where ${wanted} ${order} limit ${limit + 1}`,
   )
-  if (!wanted || found.length > limit) return pageOf(found, limit)
+  if (found.length > limit) return pageOf(found, limit)
   const [last] = await db.listWithCustomPlan(
     z.object({ cursor: z.string() }),
-    sql`select ${cursor} ${within(sql.part`true`, sql.part`offset ${SEARCHED_ROWS - 1} limit 1`)}`,
+    sql`select ${cursor} from ${searched(sql.part`offset ${SEARCHED_ROWS - 1} limit 1`)}`,
   )
   return pageOf(found, limit, last?.cursor)
 }
@@ -115,23 +148,15 @@ export const pageNamed = async <Name extends string, Row>(name: Name, page: Prom
   return { [name]: rows, next } as { readonly [Rows in Name]: Row[] } & Pick<Page<Row>, 'next'>
 }
 
-/** The types of a list's sort keys, in the order of its cursor. */
-interface Order {
-  readonly types: readonly string[]
-  readonly newestFirst?: true
-}
-
 /** A page of a list over people, merged from a page of each shard by PostgreSQL, as only it knows its collation. */
-export async function pageOfShards<Row extends { readonly cursor: string }>(
-  db: Db,
-  { types, newestFirst }: Order,
-  limit: number,
-  read: (shard: Db) => Promise<Row[]>,
-): Promise<Page<Omit<Row, 'cursor'>>> {
-  const rows = await ofAllShards(db, read)
+export async function listPageOfShards<Row>(db: Db, listing: Listing<Row>, page: AskedPage): Promise<Page<Row>> {
+  const { limit } = page
+  const rows = await ofAllShards(db, (shard) => rowsOf(shard, listing, page))
   if (db.shards().length === 1) return pageOf(rows, limit)
-  const direction = newestFirst ? sql.part` desc` : sql.part``
-  const keys = types.map((type, place) => sql.part`(key ->> ${place}::int)::${sql.identifier(type)}${direction}`)
+  const direction = listing.newestFirst ? sql.part` desc` : sql.part``
+  const keys = Object.values(listing.keys).map(
+    (type, place) => sql.part`(key ->> ${place}::int)::${sql.identifier(type)}${direction}`,
+  )
   const sorted = await db.many(
     z.object({ place: z.coerce.number() }),
     sql`select place from unnest(${rows.map(({ cursor }) => cursor)}::jsonb[]) with ordinality as read (key, place)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cursorOf, searchedPage, withCursor } from '../../platform/db/page.ts'
+import { listPage } from '../../platform/db/page.ts'
 import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { type Cause, type Difference, forgetOldChanges, PRODUCT_CHANGES } from '../../platform/history/index.ts'
@@ -84,19 +84,16 @@ const wholeProduct = productSummary.extend({ details: exactEntry })
 export type WholeProduct = z.output<typeof wholeProduct>
 
 /** By the partner's ids. */
-export const listProducts = (db: Db, { partner_id, sale_state, after, limit }: ProductFilter) =>
-  searchedPage(
-    db,
-    {
-      row: withCursor(productSummary),
-      columns: SUMMARY,
-      from: sql.part`product where partner_id = ${partner_id} and partner_deal_id > ${after?.[0] ?? ''}`,
-      wanted: sale_state && sql.part`sale_state = ${sale_state}`,
-      cursor: cursorOf(sql.part`partner_deal_id`),
-      order: sql.part`order by partner_deal_id`,
-    },
-    limit,
-  )
+export const listProducts = (db: Db, { partner_id, sale_state, ...page }: ProductFilter) => {
+  const listing = {
+    row: productSummary,
+    columns: SUMMARY,
+    from: sql.part`product where partner_id = ${partner_id}`,
+    wanted: sale_state && sql.part`sale_state = ${sale_state}`,
+    keys: { partner_deal_id: 'text' },
+  }
+  return listPage(db, listing, page)
+}
 
 export const findProduct = (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<WholeProduct | undefined> =>
   db.maybe(

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cursorOf, type Page, SEARCHED_ROWS, searchedPage, withCursor } from '../../platform/db/page.ts'
+import { listPage, SEARCHED_ROWS } from '../../platform/db/page.ts'
 import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, type Fragment, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
@@ -113,6 +113,7 @@ export const findNotice = (db: Db, id: string): Promise<NoticeSummary | undefine
 
 const DATE_FAILURES: readonly TextId[] = ['date-form', 'date-impossible', 'date-weekday', 'date-differs']
 
+/** An accepted or refused notice that the partner is known to have signed. */
 const received = z.object({
   id: z.string(),
   received_at: z.date(),
@@ -121,8 +122,6 @@ const received = z.object({
   refused: storedDetail.nullable(),
   body: z.string(),
 })
-/** An accepted or refused notice that the partner is known to have signed. */
-export type NoticeEntry = z.output<typeof received>
 
 /**
  * Newest first, to these paths or to any. The Date is checked after the signature, so a call that is refused for its
@@ -137,14 +136,14 @@ export function listReceived(
     readonly paths: readonly string[] | undefined
     readonly bodyChars: number
   } & Pick<NoticeFilter, 'limit' | 'after'>,
-): Promise<Page<NoticeEntry>> {
+) {
   const { partnerId, clientId, paths, limit } = filter
   const [at, id] = filter.after ?? []
   const newest = (idColumn: Fragment) => sql.part`
     and (${at}::timestamptz is null or (received_at, ${idColumn}) < (${at}::timestamptz, ${id}::uuid))
     order by received_at desc, ${idColumn} desc limit ${paths ? SEARCHED_ROWS : limit + 1}`
   const listing = {
-    row: withCursor(received),
+    row: received,
     columns: sql.part`id, received_at, path, refused, body`,
     shown: sql.part`id, received_at, path, refused, left(body, ${filter.bodyChars}::int) as body`,
     from: sql.part`(
@@ -154,12 +153,12 @@ export function listReceived(
       (select call_id, received_at, path, reason, body from refused_notice
         where partner_id = ${partnerId} and (verified or reason->>'id' = any (${DATE_FAILURES}::text[]))
         ${newest(sql.part`call_id`)})
-    ) incoming`,
+    ) incoming where true`,
     wanted: paths && sql.part`path = any (${paths}::text[])`,
-    cursor: cursorOf(sql.part`received_at, id`),
-    order: sql.part`order by received_at desc, id desc`,
-  }
-  return searchedPage(db, listing, limit)
+    keys: { received_at: 'timestamptz', id: 'uuid' },
+    newestFirst: true,
+  } as const
+  return listPage(db, listing, { limit }) // `newest` has what follows the cursor
 }
 
 const receivedCall = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { beginsWith, cursorOf, type Page, searchedPage, withCursor } from '../../platform/db/page.ts'
+import { beginsWith, listPage } from '../../platform/db/page.ts'
 import { columnsOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import type { OrderFilter } from './wire.ts'
@@ -18,26 +18,23 @@ const orderSummary = z.object({
   total_price: z.coerce.number(),
   created_at: z.date(),
 })
-export type OrderSummary = z.output<typeof orderSummary>
 
 /** Newest first; filters that are undefined do not apply. States change too often for an index: they are searched. */
-export function listOrders(db: Db, { limit, after, state, ...filter }: OrderFilter): Promise<Page<OrderSummary>> {
-  const [createdAt, orderId] = after ?? []
+export const listOrders = (db: Db, { state, ...filter }: OrderFilter) => {
   const listing = {
-    row: withCursor(orderSummary),
+    row: orderSummary,
     columns: columnsOf(Object.keys(orderSummary.shape)),
     from: sql.part`ticket_order
-        where (${createdAt}::timestamptz is null or (created_at, order_id) < (${createdAt}::timestamptz, ${orderId}::bigint))
-          and (${filter.partner_id}::bigint is null or partner_id = ${filter.partner_id})
+        where (${filter.partner_id}::bigint is null or partner_id = ${filter.partner_id})
           and (${filter.partner_order_id}::text is null or partner_order_id like ${beginsWith(filter.partner_order_id)})
           and (${filter.sandbox}::boolean is null or sandbox = ${filter.sandbox})
           and (${filter.from}::timestamptz is null or created_at >= ${filter.from})
           and (${filter.to}::timestamptz is null or created_at < ${filter.to})`,
     wanted: state && sql.part`state = ${state}`,
-    cursor: cursorOf(sql.part`created_at, order_id::text`),
-    order: sql.part`order by created_at desc, order_id desc`,
-  }
-  return searchedPage(db, listing, limit)
+    keys: { created_at: 'timestamptz', order_id: 'int8' },
+    newestFirst: true,
+  } as const
+  return listPage(db, listing, filter)
 }
 
 export const partnersWithOrders = (db: Db, partnerIds: readonly bigint[]): Promise<bigint[]> =>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cursorOf, idKey, momentKey, type Page, pageInput, pageOf, withCursor } from '../../platform/db/page.ts'
+import { type AskedPage, idKey, listPage, momentKey, pageInput } from '../../platform/db/page.ts'
 import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
@@ -29,23 +29,14 @@ export const certificateFilter = z.strictObject({
 export type CertificateFilter = z.output<typeof certificateFilter>
 
 /** Soonest to end first; with `before` only those that end before it. */
-export async function listedCertificates(
-  db: Db,
-  { limit, after }: Pick<CertificateFilter, 'limit' | 'after'>,
-  before: Date | undefined,
-): Promise<Page<Certificate>> {
-  const [endsAt, partnerId, origin] = after ?? []
-  const ending = before ? sql.part`and ends_at < ${before}` : sql.part``
-  const next = after
-    ? sql.part`and (ends_at, partner_id, origin) > (${endsAt}::timestamptz, ${partnerId}::bigint, ${origin}::text)`
-    : sql.part``
-  const rows = await db.listWithCustomPlan(
-    withCursor(certificate),
-    sql`select partner_id, origin, ends_at, seen_at, ${cursorOf(sql.part`ends_at, partner_id::text, origin`)}
-        from partner_certificate where true ${ending} ${next}
-        order by ends_at, partner_id, origin limit ${limit + 1}`,
-  )
-  return pageOf(rows, limit)
+export const listedCertificates = (db: Db, page: AskedPage, before: Date | undefined) => {
+  const listing = {
+    row: certificate,
+    columns: sql.part`partner_id, origin, ends_at, seen_at`,
+    from: sql.part`partner_certificate where (${before}::timestamptz is null or ends_at < ${before})`,
+    keys: { ends_at: 'timestamptz', partner_id: 'int8', origin: 'text' },
+  }
+  return listPage(db, listing, page)
 }
 
 /** Certificates of hosts, and breakers of processes, without any call since. */
@@ -98,20 +89,16 @@ export const breakerFilter = z.strictObject({
 export type BreakerFilter = z.output<typeof breakerFilter>
 
 /** Partners whose breaker is open in some process, by PartnerId. */
-export async function listOpenBreakers(
-  db: Db,
-  { limit, after, partner_id }: BreakerFilter,
-  now: Date,
-): Promise<Page<OpenBreaker>> {
-  const [last] = after ?? []
-  const rows = await db.listWithCustomPlan(
-    withCursor(openBreaker),
-    sql`select partner_id, count(*)::int as processes, min(opened_at) as opened_at, max(retry_at) as retry_at,
-          ${cursorOf(sql.part`partner_id::text`)}
+export const listOpenBreakers = (db: Db, { partner_id, ...page }: BreakerFilter, now: Date) => {
+  const listing = {
+    row: openBreaker,
+    columns: sql.part`partner_id, processes, opened_at, retry_at`,
+    from: sql.part`(
+        select partner_id, count(*)::int as processes, min(opened_at) as opened_at, max(retry_at) as retry_at
         from partner_circuit
         where retry_at > ${now} and (${partner_id}::bigint is null or partner_id = ${partner_id})
-          and (${last}::bigint is null or partner_id > ${last}::bigint)
-        group by partner_id order by partner_id limit ${limit + 1}`,
-  )
-  return pageOf(rows, limit)
+        group by partner_id) open where true`,
+    keys: { partner_id: 'int8' },
+  }
+  return listPage(db, listing, page)
 }

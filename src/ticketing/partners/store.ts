@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Batched } from '../../platform/db/batch.ts'
-import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
+import { beginsWith, listPage } from '../../platform/db/page.ts'
 import { assignmentsOf, columnsOf, valuesOf } from '../../platform/db/record-fields.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -177,21 +177,17 @@ export const openAesKey = (keys: Keys, partnerId: bigint, sealed: Buffer): strin
   decryptSecret(keys, sealed, aesKeyContext(partnerId))
 
 /** Oldest first, with their contacts. */
-export async function listPartners(db: Db, { limit, after, ...filter }: PartnerFilter): Promise<Page<Partner>> {
-  const [createdAt, partnerId] = after ?? []
-  const rows = await db.listWithCustomPlan(
-    withCursor(partner),
-    sql`select ${COLUMNS}, coalesce(people.contacts, '{}') as contacts,
-          ${cursorOf(sql.part`p.created_at, p.partner_id::text`)}
-        from partner p
+export const listPartners = (db: Db, filter: PartnerFilter) => {
+  const listing = {
+    row: partner,
+    columns: sql.part`${COLUMNS}, coalesce(people.contacts, '{}') as contacts`,
+    from: sql.part`partner p
         ${PEOPLE}
-        where (${createdAt}::timestamptz is null
-            or (p.created_at, p.partner_id) > (${createdAt}::timestamptz, ${partnerId}::bigint))
-          and (${filter.name}::text is null or lower(p.name) like lower(${beginsWith(filter.name)}))
+        where (${filter.name}::text is null or lower(p.name) like lower(${beginsWith(filter.name)}))
           and (${filter.client_id}::text is null or p.client_id like ${beginsWith(filter.client_id)})
           and (${filter.stage}::text is null or p.stage = ${filter.stage})
-          and (${filter.status}::text is null or p.status = ${filter.status})
-        order by p.created_at, p.partner_id limit ${limit + 1}`,
-  )
-  return pageOf(rows, limit)
+          and (${filter.status}::text is null or p.status = ${filter.status})`,
+    keys: { 'p.created_at': 'timestamptz', 'p.partner_id': 'int8' },
+  }
+  return listPage(db, listing, filter)
 }

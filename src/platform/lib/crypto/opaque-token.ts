@@ -48,7 +48,7 @@ export interface OpaqueToken {
 interface NewOpaqueToken extends Pick<OpaqueToken, 'routingKey' | 'expiresAt'> {
   readonly prefix: Prefix
   /** Its first 21 bytes are used; given when the same request must yield the same token again. */
-  readonly random?: Buffer
+  readonly random?: Buffer | undefined
   /** The only holder who may present it (an app_key); part of the MAC, so anybody else fails without the database. */
   readonly boundTo?: string
 }

@@ -25,19 +25,17 @@ export function standardErrorOf(status: number): { readonly error: string; reado
 }
 
 /**
- * Translates whatever a handler threw into the failure that is sent, and adds it to the log line. `rescode` and `text`, the
- * contract's code and the description in the reader's language, are for pages.
+ * Translates whatever a handler threw into the failure that is sent, and adds it to the log line. `contract` and `text`, the
+ * description in the reader's language, are for pages.
  */
 export function standardFailureOf(thrown: unknown, request: FastifyRequest) {
   const contract = failureAnswerOf(thrown, request)
-  const { rescode } = contract
-  const { what = UNREADABLE } = contract.failure
-  const headers: Readonly<Record<string, string>> = contract.failure.headers ?? {}
+  const { what = UNREADABLE, headers = {} } = contract.failure
   noteFailure(contract, request)
-  if (thrown instanceof NamedFailure) return { ...oauthErrorOf(thrown), rescode, headers }
+  if (thrown instanceof NamedFailure) return { ...oauthErrorOf(thrown), contract, headers }
   const status = contract.status(true)
   const [error, text] = ERRORS[status] ?? (['invalid_request', what] as const)
-  return { rescode, error, status, description: String(text), text, headers }
+  return { error, status, description: String(text), text, contract, headers }
 }
 
 /** The body, for a handler to return instead of sending it (see `answerSuccess`). */

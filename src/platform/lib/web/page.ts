@@ -5,6 +5,7 @@ import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import helmet from 'helmet'
 import { secondsUntil } from '../clock.ts'
+import type { Detail } from '../localized-text.ts'
 import { ROOT } from '../root.ts'
 import { utcTime } from '../time-zone.ts'
 import { wantsPage } from './accept.ts'
@@ -166,7 +167,7 @@ export function busyPage(app: FastifyInstance) {
 const FAILURES = '/developer/failures'
 
 /** The page on which developers read why a request of their app was refused; null if this service has no such pages. */
-export const failurePage = ({ id, url, server }: FastifyRequest): string | null =>
+const failurePage = ({ id, url, server }: FastifyRequest): string | null =>
   /^\/oauth2?\//.test(url) && server.allowedMethods(FAILURES).length > 0 ? `${FAILURES}?request_id=${id}` : null
 
 /** Sends a failure as a page to browsers, as the envelope to all other callers. */
@@ -181,21 +182,37 @@ export async function sendErrorPage(
     return reply
   }
   prepareFailure(error, request, reply, native)
-  const wait = error.failure.status === 429 ? error.failure.headers?.['Retry-After'] : undefined
-  const retry = wait && inMinutes(localeOfRequest(request), Number(wait))
+  return sendFailurePage(request, reply, error)
+}
+
+/** The page about a failure, whose status and headers have been set; `code`: what a dialect calls it, if not rescode. */
+export function sendFailurePage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  {
+    rescode,
+    text,
+    failure: { name: failure, byApp, headers },
+  }: Omit<FailureAnswer, 'message' | 'status' | 'text'> & {
+    readonly text: Detail
+  },
+  code?: string,
+): Promise<FastifyReply> {
+  const wait = reply.statusCode === 429 ? headers?.['Retry-After'] : undefined
   const data = {
-    rescode: error.rescode,
-    byApp: error.failure.byApp,
-    message: worded(error.text, textsFor(request)),
-    retry,
-    busy: error.failure.status === 503,
-    missing: error.failure.status === 404,
-    failure: error.failure.name,
+    rescode,
+    code,
+    byApp,
+    message: worded(text, textsFor(request)),
+    retry: wait && inMinutes(localeOfRequest(request), Number(wait)),
+    busy: reply.statusCode === 503,
+    missing: reply.statusCode === 404,
+    failure,
     failurePage: failurePage(request),
     requestId: request.id,
     returnTo: request.method === 'GET' ? request.url : '/',
   }
   // That page has a form for signing out.
-  const signsOut = data.failure === 'app_in_development' || error.rescode === 20016
+  const signsOut = failure === 'app_in_development' || rescode === 20016
   return sendPage(request, reply, 'error', data, { leadsOutside: signsOut })
 }

@@ -7,7 +7,7 @@ import { violations } from '../axe.ts'
 import { toNextPage } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
-import { browsing, fits, LOOKS } from '../sandbox/browse.ts'
+import { browsing, fits, gluedWords, LOOKS } from '../sandbox/browse.ts'
 import {
   clientOf,
   type Developer,
@@ -92,6 +92,7 @@ it.each(LOOKS)('each page is accessible and fits the screen: %j', async (look) =
     for (const details of await page.locator('summary').all()) await details.click()
     expect(await violations(page), name).toEqual([])
     expect(await fits(page), name).toBe(true)
+    expect(await gluedWords(page), name).toEqual([])
     if (!SCREENSHOTS) continue
     mkdirSync(SCREENSHOTS, { recursive: true })
     const file = join(SCREENSHOTS, `developer-${name}-${look.size}-${look.locale}.png`)

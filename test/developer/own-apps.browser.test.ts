@@ -100,6 +100,15 @@ it.each(LOOKS)('each page is accessible and fits the screen: %j', async (look) =
   }
 })
 
+it('the choice of an app among the helpers stands apart from what it changes', async () => {
+  const context = await visit({ size: 'desktop', locale: 'en' })
+  await signInAs(context, owner)
+  const page = await tab(context, `${origin}/developer/helpers`)
+  const [button, pair] = [page.locator('.choose-app button'), page.locator('.pair').first()]
+  const [above, below] = [await button.boundingBox(), await pair.boundingBox()]
+  expect((below?.y ?? 0) - (above?.y ?? 0) - (above?.height ?? 0)).toBeGreaterThanOrEqual(16)
+})
+
 it('a person can become a developer, register an app and create test users without JavaScript', async () => {
   const context = await visit({ size: 'phone', locale: 'en', javaScriptEnabled: false })
   await signInAs(context, await person(world))

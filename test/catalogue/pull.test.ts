@@ -38,6 +38,15 @@ const pull = (partner_deal_id: string) =>
   pullProduct(world.deps, { partner_id: 7001n, partner_deal_id }, { cause: BY_COMMAND })
 const show = (partner_deal_id: string) => showProduct(world.deps, { partner_id: 7001n, partner_deal_id })
 
+it('the audit log names the partner of a product that an operator pulls', async () => {
+  const deps = { ...world.deps, actor: { kind: 'operator', name: 'lin' } as const }
+  const product = { partner_id: 7001n, partner_deal_id: 'd-0' }
+  await pullProduct(deps, product, { cause: BY_COMMAND })
+  await pullPrices(deps, { ...parseInput(priceRange, product), ...product }, { cause: BY_COMMAND })
+  const { rows } = await world.pool.query("select target from audit_event where event like '%_pull_asked'")
+  expect(rows).toEqual([{ target: 'product:7001/d-0' }, { target: 'product:7001/d-0' }])
+})
+
 describe('pullProduct', () => {
   it('stores the whole entry with exact ids, and later changes in the history', async () => {
     seller.on('/product/query', ok([entry('d-1', { title: '门票', theirId: 8_985_652_356_562_370_001n })] as object))

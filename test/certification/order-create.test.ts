@@ -90,6 +90,16 @@ describe('order create when started again', () => {
     expect(await orderOf(lab, runId, 'main')).toBe(0n)
   })
 
+  it('says what to choose where a dated product has no price because no calendar is chosen', async () => {
+    const functions = DATED.functions.filter((id) => id !== 'price-calendar')
+    const travel_date = addDays(beijingDate(lab.world.clock.now()), 20) // no run has pulled its price
+    const runId = await runAt('order-create', { ...DATED, functions, travel_date })
+    const { failures } = await completeStep(lab, runId, 'order-create')
+    expect(failures).toMatchObject([
+      { id: 'platform', actual: 'missing: choose a price calendar, or enter both prices, under “Change functions”' },
+    ])
+  })
+
   it('warns about a partnerOrderId that another order of the run already has', async () => {
     const runId = await runAt('order-create')
     await lab.mistakes('orders-share-id')

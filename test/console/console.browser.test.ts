@@ -6,7 +6,7 @@ import { violations } from '../axe.ts'
 import { sharedBrowser, toNextPage } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
-import { fits, LOOKS, type Look, picture, visit } from '../sandbox/browse.ts'
+import { fits, gluedWords, LOOKS, type Look, picture, visit } from '../sandbox/browse.ts'
 import { addressOf, type Filled, fill, HOSTILE } from './filled.ts'
 import { codeOf, PASSWORD } from './person.ts'
 
@@ -74,6 +74,7 @@ async function look(page: Page, name: string, as: Look): Promise<void> {
   const found = await violations(page)
   expect(found, name).toEqual([])
   expect(await fits(page), `${name} scrolls sideways`).toBe(true)
+  expect(await gluedWords(page), name).toEqual([])
   const there = await page.evaluate(() => ({
     headings: document.querySelectorAll('h1').length,
     ran: 'ran' in globalThis,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signInOperator } from '../../src/operations/operators/index.ts'
+import { recordAudit } from '../../src/platform/audit/index.ts'
 import { showPartner } from '../../src/ticketing/partners/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, USER } from './filled.ts'
@@ -293,9 +294,23 @@ it('signing keys are rotated from their list and retired one by one', async () =
   await change('/keys/rotate')
   const { text } = await admin.get('/console/keys')
   expect(text).toContain('href="/console/keys/rotate"')
+  expect((await admin.get('/console/keys/rotate')).text).toContain('Only this one; without it, all')
   const [, retire = ''] = /href="\/console(\/keys\/[\w-]+\/retire)"/.exec(text) ?? []
   const { rows } = await change(retire, { at_once: 'true' })
   expect(rows).toContainEqual(expect.objectContaining({ event: 'signing_key_retired', detail: { at_once: true } }))
+})
+
+it('an optional choice says that none is made, and a field that may stay empty not that it is removed', async () => {
+  const { text } = await admin.get(addressOf('/users/update', filled))
+  expect(text).toContain('<option value="">None chosen</option>')
+  expect(text).not.toContain('none if not given')
+})
+
+it('a product in the audit log has its partner, and a link to its page', async () => {
+  const about = { partnerId: BigInt(filled.partner_id), target: `product:${filled.partner_id}/deal/1` }
+  await recordAudit(world.deps, { event: 'product_pull_asked', ...about })
+  const { text } = await viewer.get('/console/audit?action=product_pull_asked')
+  expect(text).toContain(`href="/console/partners/${filled.partner_id}/products/deal%2F1">${about.target}<`)
 })
 
 it('the audit log can be verified in the console', async () => {
@@ -378,11 +393,15 @@ describe('an app', () => {
 
   it('shows its team on its page', async () => {
     const page = '/console/apps/made-here'
-    expect((await viewer.get(page)).text).toMatch(/<dt>Team<\/dt><dd[^>]*>–</)
+    const before = (await viewer.get(page)).text
+    expect(before).toMatch(/<dt>Team<\/dt><dd[^>]*>–</)
+    expect(before).toContain('<a href="/console/teams">Teams of developers</a>')
     const { rows } = await world.pool.query('select team_id from team limit 1')
     await world.pool.query("update team set name = 'Harbour tours'")
     expect((await admin.submit(`${page}/give`, { team_id: rows[0].team_id })).location).toBe(`${page}?done=1`)
-    expect((await viewer.get(page)).text).toMatch(/<dt>Team<\/dt><dd[^>]*>Harbour tours</)
+    const after = (await viewer.get(page)).text
+    expect(after).toMatch(/<dt>Team<\/dt><dd[^>]*>Harbour tours</)
+    expect(after).toContain(`<a href="/console/teams/${rows[0].team_id}">Team</a>`)
   })
 
   it('that somebody else has changed meanwhile is not changed by an outdated form', async () => {

@@ -265,6 +265,6 @@ it('an app can be assigned to a team by its name if the name is unique', async (
     webhook_removed: false,
   })
   expect(JSON.stringify(await give('Twin'))).toContain('several teams')
-  expect(JSON.stringify(await give('Nobody'))).toContain('is no team')
+  expect(JSON.stringify(await give('Nobody'))).toContain('is not the id or name of a team')
   expect((await give(two?.team ?? '')).data).toMatchObject({ team_id: two?.team })
 })

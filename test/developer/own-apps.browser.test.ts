@@ -7,7 +7,7 @@ import { violations } from '../axe.ts'
 import { toNextPage } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
-import { browsing, fits, LOOKS } from '../sandbox/browse.ts'
+import { browsing, fits, gluedWords, LOOKS } from '../sandbox/browse.ts'
 import {
   clientOf,
   type Developer,
@@ -92,11 +92,21 @@ it.each(LOOKS)('each page is accessible and fits the screen: %j', async (look) =
     for (const details of await page.locator('summary').all()) await details.click()
     expect(await violations(page), name).toEqual([])
     expect(await fits(page), name).toBe(true)
+    expect(await gluedWords(page), name).toEqual([])
     if (!SCREENSHOTS) continue
     mkdirSync(SCREENSHOTS, { recursive: true })
     const file = join(SCREENSHOTS, `developer-${name}-${look.size}-${look.locale}.png`)
     await page.screenshot({ path: file, fullPage: true })
   }
+})
+
+it('the choice of an app among the helpers stands apart from what it changes', async () => {
+  const context = await visit({ size: 'desktop', locale: 'en' })
+  await signInAs(context, owner)
+  const page = await tab(context, `${origin}/developer/helpers`)
+  const [button, pair] = [page.locator('.choose-app button'), page.locator('.pair').first()]
+  const [above, below] = [await button.boundingBox(), await pair.boundingBox()]
+  expect((below?.y ?? 0) - (above?.y ?? 0) - (above?.height ?? 0)).toBeGreaterThanOrEqual(16)
 })
 
 it('a person can become a developer, register an app and create test users without JavaScript', async () => {

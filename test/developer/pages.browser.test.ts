@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sharedSystem } from '../acceptance/system.ts'
 import { violations } from '../axe.ts'
 import { sharedBrowser } from '../browser.ts'
-import { fits, LOOKS, type Look, picture, visit } from '../sandbox/browse.ts'
+import { fits, gluedWords, LOOKS, type Look, picture, visit } from '../sandbox/browse.ts'
 
 /** The public pages for developers of micro-apps, in a browser. */
 
@@ -53,6 +53,7 @@ it.each(LOOKS)('each page is accessible and fits the screen, with all parts open
     await openAllParts(page)
     expect(await violations(page), name).toEqual([])
     expect(await fits(page), name).toBe(true)
+    expect(await gluedWords(page), name).toEqual([])
     if (look.colorScheme === undefined) await picture(page, `developer-${name}-open`, look, path !== '/docs')
   }
 })

@@ -9,7 +9,7 @@ import { injectWire } from '../acceptance/http.ts'
 import { violations } from '../axe.ts'
 import { toNextPage } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
-import { browsing, fits, LOOKS, type Look, onlyCurrentMarked, tabTo } from '../sandbox/browse.ts'
+import { browsing, fits, gluedWords, LOOKS, type Look, onlyCurrentMarked, tabTo } from '../sandbox/browse.ts'
 
 /** The account pages in a browser, also with the keyboard alone and without JavaScript. */
 
@@ -78,6 +78,7 @@ it.each(LOOKS)('each page is accessible and fits the screen: %j', async (look) =
     for (const details of await page.locator('summary').all()) await details.click()
     expect(await violations(page), name).toEqual([])
     expect(await fits(page), name).toBe(true)
+    expect(await gluedWords(page), name).toEqual([])
     expect(await onlyCurrentMarked(page, 'header nav a', 'borderBottomColor'), name).toBe(true)
     if (PICTURED.has(name)) await screenshot(page, name, look)
   }

@@ -106,6 +106,33 @@ export async function fits(page: Page): Promise<boolean> {
   return tooWide.length === 0
 }
 
+/**
+ * Words of two elements that run together on an English page, such as "code 200Operator": a template drops the line break
+ * after a tag.
+ */
+export const gluedWords = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    if (document.documentElement.lang !== 'en') return []
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    const glued: string[] = []
+    let before: { readonly node: Text; readonly end: DOMRect } | undefined
+    for (let node = texts.nextNode() as Text | null; node; node = texts.nextNode() as Text | null) {
+      if (node.parentElement?.closest('pre, textarea, select, script, style')) continue
+      const range = document.createRange()
+      range.selectNodeContents(node)
+      const boxes = [...range.getClientRects()].filter(({ width }) => width > 0)
+      const [start, end] = [boxes[0], boxes.at(-1)]
+      if (!start || !end) continue
+      if (before && before.node.parentElement !== node.parentElement) {
+        const touch = Math.abs(before.end.bottom - start.bottom) < 8 && Math.abs(before.end.right - start.left) < 1
+        const words = [before.node.data.slice(-20), node.data.slice(0, 20)] as const
+        if (touch && /[\p{L}\p{N})]$/u.test(words[0]) && /^[\p{L}\p{N}(]/u.test(words[1])) glued.push(words.join('|'))
+      }
+      before = { node, end }
+    }
+    return glued
+  })
+
 /** Takes a screenshot of the whole page, or only of the viewport for a page too long for one image. */
 export async function picture(page: Page, name: string, { size, locale }: Look, fullPage = true): Promise<void> {
   if (!FOLDER) return

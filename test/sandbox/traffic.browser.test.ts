@@ -13,7 +13,7 @@ import { toNextPage } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
 import { callPartner } from '../partner-calls/calls.ts'
 import { type FakeSeller, fakeSeller, ok, status } from '../partner-calls/fake-seller.ts'
-import { browsing, fits, LOOKS, type Look, picture, signInAs } from './browse.ts'
+import { browsing, fits, gluedWords, LOOKS, type Look, picture, signInAs } from './browse.ts'
 import { sendNotice } from './notices.ts'
 
 const CHANGE = '/mtp/api/deal/change/notice'
@@ -100,6 +100,16 @@ async function makeTraffic(): Promise<void> {
     `update partner_call set verdict = 'passed', failure = 'partner-code', code = 300, failure_detail = '"300 (error): BA"' where call_id = $1`,
     [callId],
   )
+  seller.on('/order/query', status(200, {}, '{"code":420,"describe":"sold out","partnerId":7001}'))
+  await later(() =>
+    callPartner(
+      world.deps,
+      partner,
+      'order-query',
+      { orderId: 9007199254740993n, partnerOrderId: 'P1' },
+      { orderId: 9007199254740993n },
+    ),
+  )
   const order = '{"body":{"orderId":9007199254740993}}'
   await later(() => sendNotice(world, seller, { path: '/mtp/api/order/consume/notice', body: order }))
   await later(() => sendNotice(world, seller, { path: '/mtp/api/order/consume', body: '{}' }))
@@ -125,6 +135,7 @@ const looksRight = async (page: Page, name: string, look: Look) => {
   expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
   expect(await violations(page)).toEqual([])
   expect(await fits(page)).toBe(true)
+  expect(await gluedWords(page), name).toEqual([])
   if (KEPT.includes(name) && look.colorScheme === undefined) await picture(page, name, look)
 }
 
@@ -165,6 +176,7 @@ describe.each(LOOKS)('viewed as %j', (look) => {
       await looksRight(page, name, look)
     }
     await page.goto(`${origin}/sandbox/traffic/orders/9007199254740993`)
+    expect(await page.locator('ol.timeline').innerText()).toContain('code 420')
     await looksRight(page, 'timeline', look)
     const ids = ['done', 'impossible', 'limited'].map((outcome) => `one=${outcome}.call.${randomUUID()}`)
     await page.goto(`${origin}/sandbox/traffic/replayed?${ids.join('&')}`)

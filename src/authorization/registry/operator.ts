@@ -48,7 +48,10 @@ export const appActions = (grantsOf: OfApp, teamOf: OfApp) => [
     run: ofApp(showMicroApp),
     masked: withMaskedWebhook,
     beside: teamOf,
-    related: ({ app_key }) => [
+    related: ({ app_key, team_id }) => [
+      team_id
+        ? { operation: 'GET /teams/:team_id', text: 'action.team_show', page: ['/teams/:team_id', { team_id }] }
+        : { operation: 'GET /teams', text: 'action.team_list', page: ['/teams'] },
       { operation: 'GET /grants', text: 'action.grant_list', page: ['/grants', { app_key }] },
       { operation: 'GET /explain', text: 'console.explain.refused', page: ['/search', { q: app_key }] },
       { operation: 'GET /audit', text: 'console.field.history', page: ['/audit', { target: `app:${app_key}` }] },

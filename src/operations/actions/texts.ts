@@ -17,10 +17,11 @@ export function labelOf(t: Translate, action: Pick<Action, 'id'>, name: string):
 }
 
 /** A field's hint in this action, else in its group, else the shared one, which does not fit filters of a list. */
-export function hintOf(t: Translate, action: Pick<Action, 'id' | 'list'>, name: string): string | undefined {
+export function hintOf(t: Translate, action: Pick<Action, 'id' | 'list' | 'route'>, name: string): string | undefined {
   const own = [action.id, groupOf(action)].map((of) => `field.${of}.${name}.hint`)
   const keys = [`action.${action.id}.${name}`, ...own]
-  const key = [...keys, ...(action.list ? [] : [`field.${name}.hint`])].find((candidate) => t.has(candidate))
+  const isFilter = action.list && action.route.startsWith('GET ')
+  const key = [...keys, ...(isFilter ? [] : [`field.${name}.hint`])].find((candidate) => t.has(candidate))
   return key && t(key)
 }
 

@@ -213,7 +213,7 @@ const KINDS = {
 } as const
 
 export function formField(
-  action: Pick<Placed, 'id' | 'list'>,
+  action: Pick<Placed, 'id' | 'list' | 'route'>,
   field: InputField,
   { t }: PageContext,
   value: unknown,

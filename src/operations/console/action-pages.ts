@@ -183,7 +183,7 @@ async function readRecord(places: Places, detail: Placed, context: PageContext) 
   const seeAlso = [
     ...(above ? [pageLink(above, keys, context)] : []),
     ...linked.map((page) => pageLink(page, record, context)),
-    ...(detail.related?.(record) ?? []).map(({ operation, text: key, page }) => ({
+    ...(detail.related?.({ ...record, ...beside }) ?? []).map(({ operation, text: key, page }) => ({
       operation,
       text: t(key),
       href: hrefOf(page),

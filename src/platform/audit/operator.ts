@@ -35,10 +35,10 @@ const withoutAddresses = ({ events, next }: OutputOf<typeof listAudit>) => ({
   next,
 })
 
-/** The page of a target: `app:KEY`, `partner:ID`, `order:ID` or `user:CID/ID`. */
+/** The page of a target: `app:KEY`, `partner:ID`, `order:ID`, `team:ID`, `user:CID/ID` or `product:PARTNER/ID`. */
 function targetPage(target: string): PageAddress | undefined {
   const [, kind = '', id = ''] = /^(\w+):(.+)$/s.exec(target) ?? []
-  const [, cid = '', userId = ''] = /^(\d+)\/(.+)$/s.exec(id) ?? []
+  const [, owner = '', ownId = ''] = /^(\d+)\/(.+)$/s.exec(id) ?? []
   switch (kind) {
     case 'app':
       return ['/apps/:app_key', { app_key: id }]
@@ -47,7 +47,13 @@ function targetPage(target: string): PageAddress | undefined {
     case 'order':
       return ['/orders/:order_id', { order_id: id }]
     case 'user':
-      return userId === '' ? undefined : ['/users/user', { cid, user_id: userId }]
+      return ownId === '' ? undefined : ['/users/user', { cid: owner, user_id: ownId }]
+    case 'product':
+      return ownId === ''
+        ? undefined
+        : ['/partners/:partner_id/products/:partner_deal_id', { partner_id: owner, partner_deal_id: ownId }]
+    case 'team':
+      return ['/teams/:team_id', { team_id: id }]
     default:
       return undefined
   }

@@ -41,6 +41,7 @@ export const FINDINGS = {
   'only-about': 'only a notice {about}',
   'price-of': 'product {product} with its price',
   'price-on': 'product {product} with its price on {day}',
+  'no-calendar': 'missing: choose a price calendar, or enter both prices, under “Change functions”',
   'id-of-order': '{value}, which order {order} has already',
   'count-of-type': '{count} (voucherType {type})',
   'different-ones': '{count}, of which {different} are different',

@@ -143,7 +143,7 @@ export async function runOrderInput(
 }
 
 /** Fails the step unless product and prices are known, whether pulled or chosen. */
-async function requireOffer({ deps, require }: StepContext, input: NewOrder): Promise<void> {
+async function requireOffer({ deps, choice, require }: StepContext, input: NewOrder): Promise<void> {
   const { partner_id: partnerId, partner_deal_id: product, travel_date: date = null, partner_primary_key } = input
   const key = { partnerId, partnerDealId: product, date, primaryKey: partner_primary_key ?? '' }
   const offer = await findOffer(deps.db, key)
@@ -151,5 +151,7 @@ async function requireOffer({ deps, require }: StepContext, input: NewOrder): Pr
   const isKnown = offer !== undefined && prices.every((price) => price !== undefined && price !== null)
   if (isKnown) return
   const expected = date === null ? localized('price-of', { product }) : localized('price-on', { product, day: date })
-  await require('platform', false, { expected, actual: localized('missing') })
+  const hasCalendar = offers(choice, 'price-calendar') || offers(choice, 'level-price-calendar')
+  const actual = date === null || hasCalendar ? localized('missing') : localized('no-calendar')
+  await require('platform', false, { expected, actual })
 }

@@ -155,7 +155,7 @@ export const pullPrices = operation(
   async (deps: CallDeps, input, options: PullOptions): Promise<PriceReport> => {
     await recordIfOperator(deps, {
       event: 'prices_pull_asked',
-      target: `product:${input.partner_deal_id}`,
+      target: `product:${input.partner_id}/${input.partner_deal_id}`,
       partnerId: input.partner_id,
     })
     const key = { partnerId: input.partner_id, partnerDealId: input.partner_deal_id }

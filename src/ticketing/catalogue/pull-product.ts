@@ -47,7 +47,7 @@ export const pullProduct = operation(
   async (deps: CallDeps, input, options: PullOptions): Promise<PullReport> => {
     await recordIfOperator(deps, {
       event: 'product_pull_asked',
-      target: `product:${input.partner_deal_id}`,
+      target: `product:${input.partner_id}/${input.partner_deal_id}`,
       partnerId: input.partner_id,
     })
     const { partner_id, partner_deal_id } = input

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { currentRun, nextStep, showRun } from '../../../src/sandbox/certification/run.ts'
 import { violations } from '../../axe.ts'
 import { lookAt, toNextPage } from '../../browser.ts'
-import { browsing, fits, LOOKS, type Look, onlyCurrentMarked, picture, signInAs, tabTo } from '../browse.ts'
+import { browsing, fits, gluedWords, LOOKS, type Look, onlyCurrentMarked, picture, signInAs, tabTo } from '../browse.ts'
 import { type Lab, openLab, SIMPLE, walkTo } from '../lab.ts'
 import { EVERYTHING, useTickets } from '../walk.ts'
 import { unlock } from './visitor.ts'
@@ -483,6 +483,7 @@ describe.each(LOOKS)('viewed as %j', (look) => {
       expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
       expect(await violations(page)).toEqual([])
       expect(await fits(page), name).toBe(true)
+      expect(await gluedWords(page), name).toEqual([])
       if (KEPT.includes(name)) await picture(page, name, look)
     }
     const page = await open('/sandbox/functions', look)

@@ -72,7 +72,7 @@ export const FIELD_PROBLEMS = {
   'has-no-secret': 'has neither client_secret_basic nor client_secret_post: this micro-app has no app_secret',
   'cannot-be-changed': 'cannot be changed',
   'several-teams': 'is the name of several teams: give the id',
-  'no-team': 'is no team',
+  'no-team': 'is not the id or name of a team',
   'must-be-on-internet': 'must be an address on the Internet',
   'must-have-another-port': 'must have another port',
   'must-be-https': 'must begin with https://',

@@ -241,7 +241,7 @@ export async function hotOperations(
         return async () => bodyOf(await standard.post('revoke', { ...standard.credentials, token: access_token }))
       },
       rows: 8,
-      pages: 110, // 50, and more when a row of the audit log splits pages of its nine indexes
+      pages: 80, // 50, and more when a row of the audit log splits pages of its nine indexes
     },
     'a notice changes an order': {
       prepare: async () => {

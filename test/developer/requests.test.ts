@@ -190,6 +190,16 @@ it('an app that an operator changed since it was to go live can be returned, but
   await decide(appKey, 'return', { remark: 'look at the address' })
 })
 
+it('a change by an operator counts even if the clock of that machine is behind', async () => {
+  const appKey = await registered(owner)
+  await requestApproval(appKey)
+  world.clock.advance(-60)
+  await client.admin('PATCH', `/apps/${appKey}`, { redirect_uris: ['https://mended.example/callback'] })
+  world.clock.advance(120)
+  await owner.browser.send('POST', `/developer/apps/${appKey}/edit`, { ...APP_FORM, name: 'Another' })
+  await expect(decide(appKey, 'approve')).rejects.toThrow('changed since')
+})
+
 it('a request for an app registered under older rules is refused with what is missing now', async () => {
   const appKey = await registered(owner, { kind: 'page' })
   await world.pool.query("update micro_app set redirect_uris = '{}', hosts = '{app.example.com}' where app_key = $1", [

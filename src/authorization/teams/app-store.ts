@@ -153,7 +153,8 @@ export const closeRequest = async (
 export const rebaseRequest = (db: Db, appKey: string, from: Date, to: Date): Promise<number> =>
   db.exec(
     sql`update app_request set based_on = ${to}
-        where app_key = ${appKey} and state = 'open' and coalesce(based_on, asked_at) >= ${from}`,
+        where app_key = ${appKey} and state = 'open'
+          and case when based_on is null then asked_at >= ${from} else based_on = ${from} end`,
   )
 
 /** When the app moves to another team. */

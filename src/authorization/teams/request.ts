@@ -156,7 +156,8 @@ export const approveRequest = (deps: Deps, { request_id }: OneRequest) =>
     )
     const admit = ({ updated_at }: { readonly updated_at: Date }) => {
       // Changes by operators since the request would be silently undone.
-      if (updated_at > (based_on ?? asked_at)) throw new TeamRefusal('changed_since')
+      const isUnchanged = based_on ? updated_at.getTime() === based_on.getTime() : updated_at <= asked_at
+      if (!isUnchanged) throw new TeamRefusal('changed_since')
     }
     await putLive(inside, app_key, changes, { requestId: request_id, admit })
     await store.setReasons(inside.db, app_key, reasons)

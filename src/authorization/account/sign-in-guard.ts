@@ -4,12 +4,11 @@ import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
-import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
+import { actorOf } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
-import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'
-import { countOwnChange, DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
+import { countOwnChange, DEVICE_LIFETIME_S, rememberDevice, signInAlert } from '../../platform/throttle/index.ts'
 import { FLOW_S, newBrowserMark, type UpstreamDeps } from '../upstream/index.ts'
-import { CodesUsedUp, SignInRefused } from './errors.ts'
+import { CodesUsedUp } from './errors.ts'
 import { findFactors } from './factor-store.ts'
 import { endThisSession, findSession, type SignedIn, sessionCookie } from './session.ts'
 import { accountOf } from './sign-in.ts'
@@ -47,18 +46,11 @@ export function signInBrowser(deps: Deps) {
 }
 
 /** The text for a refused sign-in, whose status it sets. Rethrows anything but SignInRefused. */
-export function alertOf({ clock }: Deps, request: FastifyRequest, reply: FastifyReply, thrown: unknown, wrong: string) {
-  if (!(thrown instanceof SignInRefused)) throw thrown
-  noteForLog(request, { detail: thrown.message })
-  const t = textsFor(request)
-  const { retryAt } = thrown
-  if (!retryAt) {
-    reply.code(403)
-    return t(wrong)
-  }
-  const when = retryAfter(request, reply, retryAt, clock.now())
-  return t(thrown instanceof CodesUsedUp ? 'second_step.used_up' : 'sign_in.limited', { when })
-}
+export const alertOf = (deps: Deps, request: FastifyRequest, reply: FastifyReply, thrown: unknown, wrong: string) =>
+  signInAlert(deps, request, reply, thrown, {
+    wrong,
+    ...(thrown instanceof CodesUsedUp ? { limited: 'second_step.used_up' } : {}),
+  })
 
 /** Identifies the browser, all its tabs alike, on the way to the OpenID provider and back. */
 export const browserMark = ({ config }: Deps) => {

@@ -1,7 +1,7 @@
 /** The operators of the service: roles, tokens and sign-in. */
 
 export { issueCommandToken } from './command-token.ts'
-export { OperatorSignInRefused, RoleNeeded } from './errors.ts'
+export { RoleNeeded } from './errors.ts'
 export { hasAdminToken, type IsForOperators, registerOperators } from './guard.ts'
 export {
   createFirstOperator,

@@ -3,7 +3,6 @@ import type { Config } from '../../platform/config/index.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
-import type { MemberRole } from '../../platform/lib/member.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { BY_CLIENT_SECRET } from '../../ticketing/members/index.ts'
 import * as store from './session-store.ts'
@@ -12,15 +11,7 @@ import * as store from './session-store.ts'
 export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_sandbox', path: '/sandbox', maxAgeS: SESSION_LIFETIME_S })
 
-export interface SignedInPartner {
-  readonly partnerId: bigint
-  readonly clientId: string
-  readonly name: string
-  /** Null if signed in with the clientSecret. */
-  readonly memberId: string | null
-  readonly mail: string | null
-  /** The clientSecret acts as owner until a member has joined. */
-  readonly role: MemberRole
+export interface SignedInPartner extends Readonly<store.SessionRow> {
   readonly sessionHash: Buffer
 }
 
@@ -45,16 +36,7 @@ export async function findPartnerSession(deps: Deps, cookie: string | undefined)
   const read = parseToken(deps.keys, PREFIX.sandboxSession, cookie ?? '')
   if (!read || read.expiresAt <= now) return null
   const session = await store.findSession(deps.db, read.hash, now)
-  if (!session) return null
-  return {
-    partnerId: session.partner_id,
-    clientId: session.client_id,
-    name: session.name,
-    memberId: session.member_id,
-    mail: session.member_mail,
-    role: session.member_role ?? 'owner',
-    sessionHash: read.hash,
-  }
+  return session ? { ...session, sessionHash: read.hash } : null
 }
 
 export async function endPartnerSession(deps: Deps, cookie: string | undefined): Promise<void> {

@@ -11,7 +11,7 @@ import {
   verifyMember,
 } from '../../ticketing/members/index.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets } from '../../ticketing/partners/index.ts'
-import { PartnerSignInRefused } from './errors.ts'
+import { PartnerNotAdmitted } from './errors.ts'
 import { endPartnerSession, startPartnerSession } from './session.ts'
 
 /** At most two secrets are live. Sign-in always makes this many comparisons, against a dummy if need be. */
@@ -35,14 +35,13 @@ export const accountOf = ({ clientId, mail }: { readonly clientId: string; reado
 
 /**
  * Opens a session for a member, or for clientId and clientSecret (REFERENCE "Credentials"), and returns its id. Throws
- * PartnerSignInRefused; for the clientSecret always once a member has joined. Failures are counted as in
+ * SignInRefused; for the clientSecret always once a member has joined. Failures are counted as in
  * src/platform/throttle/sign-in.ts. Beyond the limit right and wrong secrets are refused alike, so no guess is
  * confirmed.
  */
 export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<string> {
   const { clientId, mail, password, address, device } = input
-  const refusal = (until?: Date) => new PartnerSignInRefused(until ? 'limited' : 'wrong', until)
-  const limits = await signInLimits(deps, { ...accountOf({ clientId, mail }), address, device }, refusal)
+  const limits = await signInLimits(deps, { ...accountOf({ clientId, mail }), address, device })
   // Avoids the expensive password hash once a limit is used up.
   if (mail !== undefined) await limits.refuseExhausted()
   const partner = await findPartnerByClientId(deps, clientId)
@@ -57,9 +56,9 @@ export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<s
   // Checked again after the comparison, so that simultaneous guesses cannot exceed the limit.
   await limits.refuseExhausted()
   await limits.forget()
-  if (partner.status !== 'active') throw new PartnerSignInRefused('suspended')
+  if (partner.status !== 'active') throw new PartnerNotAdmitted('suspended')
   if (mail === undefined && (await hasJoinedMember(deps.db, partner.partner_id)))
-    throw new PartnerSignInRefused('members')
+    throw new PartnerNotAdmitted('members')
   await endPartnerSession(deps, input.formerSession)
   return begin(deps, partner, credential)
 }

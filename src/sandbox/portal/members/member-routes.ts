@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../../platform/deps.ts'
 import { type OutputOf, parseInput } from '../../../platform/lib/json/input.ts'
+import { doneText } from '../../../platform/lib/web/done-query.ts'
 import { seeOther } from '../../../platform/lib/web/envelope.ts'
 import { type Locale, translator } from '../../../platform/lib/web/locale.ts'
 import { localeOfRequest, textsFor } from '../../../platform/lib/web/page.ts'
@@ -17,7 +18,7 @@ import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { folderOfUnsent } from '../notify/mail.ts'
 import type { SignedInPartner } from '../session.ts'
 import { memberRefusalText, roleName } from '../texts.ts'
-import { asTyped, inviteForm, type MEMBER_CHANGES, memberChangeQuery, roleForm } from '../wire.ts'
+import { asTyped, inviteForm, roleForm } from '../wire.ts'
 
 type Member = OutputOf<typeof listMembers>[number]
 
@@ -56,6 +57,13 @@ function membersShown(members: readonly Member[], { memberId }: SignedInPartner,
 
 const MEMBERS = `${HOME}/members`
 
+const DONE = {
+  invited: 'sandbox.members.done_invited',
+  role: 'sandbox.members.done_role',
+  removed: 'sandbox.members.done_removed',
+} as const
+const done = doneText(DONE)
+
 interface OneMember {
   Params: { member_id: string }
 }
@@ -65,7 +73,6 @@ interface Shown {
   /** What was given in the form. */
   readonly mail?: string
   readonly role?: string
-  readonly done?: (typeof MEMBER_CHANGES)[number] | undefined
 }
 
 /** Owners manage members here. Refusals are shown on the page. */
@@ -74,7 +81,15 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const partner = partnerOf(request)
     const locale = localeOfRequest(request)
     const page = membersShown(await listMembers(deps, partner.partnerId), partner, deps.clock.now(), locale)
-    const data = { page, mailFolder: folderOfUnsent(deps.config), alert: '', mail: '', role: '', done: '', ...shown }
+    const data = {
+      page,
+      mailFolder: folderOfUnsent(deps.config),
+      alert: '',
+      mail: '',
+      role: '',
+      done: done(request),
+      ...shown,
+    }
     return sendSandboxPage(request, reply, 'sandbox/members', data, { section: 'members', query: '' })
   }
 
@@ -82,7 +97,7 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   const change = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    done: (typeof MEMBER_CHANGES)[number],
+    done: keyof typeof DONE,
     work: (deps: Deps, partnerId: bigint) => Promise<unknown>,
     given: Pick<Shown, 'mail' | 'role'> = {},
   ) => {
@@ -101,7 +116,7 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     }
   }
 
-  app.get('/members', (request, reply) => show(request, reply, memberChangeQuery.parse(request.query)))
+  app.get('/members', (request, reply) => show(request, reply))
 
   app.post('/members/invite', (request, reply) => {
     const form = inviteForm.safeParse(request.body)

@@ -107,7 +107,7 @@ const groupsOf = (command: string): string[] => {
   const words = command.split(' ').slice(0, -1)
   return words.map((_, at) => words.slice(0, at + 1).join('_'))
 }
-/** The kinds of data that remain after an erasure (src/authorization/people/erase.ts). */
+/** The kinds of data that remain after an erasure (src/authorization/people/person-data.ts). */
 const STAYS = [
   ...['audit_log', 'orders', 'members_of_partners', 'messages_to_apps', 'mail_that_tells_of_the_erasure'],
   ...['counts_of_failed_sign_ins', 'backups'],

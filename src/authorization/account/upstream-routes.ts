@@ -23,8 +23,7 @@ import {
 } from '../upstream/index.ts'
 import { PASSWORD_PATH } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
-import { carriedOf, readAppName } from './sign-in-app.ts'
-import { browserMark, signInBrowser } from './sign-in-guard.ts'
+import { browserMark, carriedOf, readAppName, signInBrowser } from './sign-in-guard.ts'
 import { endFromUpstream, signInFromUpstream } from './upstream-sign-in.ts'
 import { callbackQuery, signInQuery, upstreamQuery } from './wire.ts'
 

@@ -15,6 +15,6 @@ export {
 export { OPERATOR_ACTIONS } from './operator.ts'
 export { type ConsoleOperator, endConsoleSession, findConsoleSession } from './session.ts'
 export { setOperatorPassword, signInOperator, signInWithAdminToken } from './sign-in.ts'
-export { lastTokenExpiry, OPERATOR_RETENTION } from './token-store.ts'
+export { lastTokenExpiry, OPERATOR_RETENTION } from './store.ts'
 export { confirmTotp, enrolTotp, OPERATORS_SEALED, renewRecoveryCodes, resetTotp } from './totp.ts'
 export { ADMIN_TOKEN_NAME, typedName } from './wire.ts'

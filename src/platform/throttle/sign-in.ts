@@ -54,6 +54,16 @@ export class SignInRefused extends Error {
   }
 }
 
+/**
+ * Whether an audit row about a failed sign-in may be written, within limits per network and in total: attackers could
+ * cause any number, and each row is kept for years.
+ */
+export function mayRecordFailure({ rateLimiter }: Deps, kind: 'operator' | 'partner', address: string): boolean {
+  const ofNetwork = { kind: `${kind} sign-in recorded`, most: 10, windowS: 60 }
+  const ofAll = { kind: `${kind} sign-ins recorded`, most: 100, windowS: 60 }
+  return !rateLimiter.count(ofNetwork, networkOf(address)).exceeded && !rateLimiter.count(ofAll, '').exceeded
+}
+
 export async function signInLimits(deps: Deps, attempt: SignInAttempt) {
   const { config, db, clock, keys } = deps
   const exhausted = (limits: readonly Limit[]) => exhaustedUntil(db, limits, clock.now(), WINDOW_S)

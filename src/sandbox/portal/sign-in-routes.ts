@@ -8,8 +8,7 @@ import { pathBelow } from '../../platform/lib/web/return-to.ts'
 import { DEVICE_LIFETIME_S, rememberDevice, signInAlert } from '../../platform/throttle/index.ts'
 import { PartnerNotAdmitted } from './errors.ts'
 import { HOME, sendSandboxPage } from './guard.ts'
-import { findPartnerSession, sessionCookie, signOutPartner } from './session.ts'
-import { accountOf, signInPartner } from './sign-in.ts'
+import { accountOf, findPartnerSession, sessionCookie, signInPartner, signOutPartner } from './session.ts'
 import { signInForm, signInQuery } from './wire.ts'
 
 interface SignInPage {

@@ -155,7 +155,7 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
 
 /** What an app may read, in words, without repetitions. */
 export const scopesInWords = (scopes: readonly string[], t: Translate): string =>
-  [...new Set(scopes.map(scopeTextKey).filter((key) => t.has(key)))].map((key) => t(key)).join(t('account.between'))
+  [...new Set(scopes.map(scopeTextKey).filter((key) => t.has(key)))].map((key) => t(key)).join(t('layout.between'))
 
 /** "Your phone number 12 times, last on …"; a line feed is the placeholder for the time. */
 export function readInWords(kind: AccessKind, reads: number, t: Translate): string {

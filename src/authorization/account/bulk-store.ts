@@ -12,21 +12,21 @@ import { type User, type UserFilter, user } from './wire.ts'
  * credentials are stored by passport, possibly on another shard.
  */
 
-export const keyRow = z.object({ routing_key: z.number(), cid: z.number(), user_id: z.string() })
+const keyRow = z.object({ routing_key: z.number(), cid: z.number(), user_id: z.string() })
 export type KeyRow = z.output<typeof keyRow>
 
 /** `passport` is the form for display. */
-export const credentialRow = keyRow.extend({ passport: z.string() })
+const credentialRow = keyRow.extend({ passport: z.string() })
 export type CredentialRow = z.output<typeof credentialRow>
 
-export const textOfKey = ({ routing_key, cid, user_id }: KeyRow): string => `${routing_key} ${cid} ${user_id}`
+const textOfKey = ({ routing_key, cid, user_id }: KeyRow): string => `${routing_key} ${cid} ${user_id}`
 
 /** The keys as a table `k` for use in a statement. */
-export const keysOf = (rows: readonly KeyRow[]) =>
+const keysOf = (rows: readonly KeyRow[]) =>
   sql.part`unnest(${rows.map((row) => row.routing_key)}::int[], ${rows.map((row) => row.cid)}::int[],
              ${rows.map((row) => row.user_id)}::text[]) as k (routing_key, cid, user_id)`
 
-export const credentialsOf = (db: Db, rows: readonly KeyRow[]): Promise<CredentialRow[]> =>
+const credentialsOf = (db: Db, rows: readonly KeyRow[]): Promise<CredentialRow[]> =>
   db.listWithCustomPlan(
     credentialRow,
     sql`select c.routing_key, c.cid, c.user_id, ${SHOWN_PASSPORT} as passport from ${keysOf(rows)}
@@ -34,7 +34,7 @@ export const credentialsOf = (db: Db, rows: readonly KeyRow[]): Promise<Credenti
   )
 
 /** Joins profiles with their passports. A profile whose credential is still being written is left out. */
-export function withPassports<Profile extends KeyRow>(
+function withPassports<Profile extends KeyRow>(
   profiles: readonly Profile[],
   credentials: readonly CredentialRow[],
 ): (Omit<Profile, 'routing_key'> & { passport: string })[] {

@@ -29,7 +29,7 @@ const passwordHash = z
 const profile = newUser.omit({ password: true })
 
 /** A user in a file, with either a password or its hash. */
-export const fileUser = profile
+const fileUser = profile
   .extend({ password: newUser.shape.password.optional(), password_hash: passwordHash.optional() })
   .refine(({ password, password_hash }) => (password === undefined) !== (password_hash === undefined), {
     path: ['password'],

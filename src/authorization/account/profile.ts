@@ -111,7 +111,7 @@ const MAX_PER_NETWORK = 30
 type Kind = store.ContactKind
 
 /** How codes are delivered; undefined if they cannot be. For trying out, mails without SMTP_URL become files. */
-export function codeChannel(config: Config, kind: Kind): 'mail' | 'hook' | undefined {
+function codeChannel(config: Config, kind: Kind): 'mail' | 'hook' | undefined {
   if (kind === 'mail' && config.SMTP_URL !== undefined) return 'mail'
   if (config.PASSWORD_RESET_HOOK && config.PASSWORD_RESET_HOOK_SECRET) return 'hook'
   return kind === 'mail' && config.NODE_ENV !== 'production' ? 'mail' : undefined
@@ -142,7 +142,7 @@ async function targetExhaustedUntil(deps: Deps, target: string, person: string):
 }
 
 /** Sends a code, replacing any earlier one. If too many were requested, returns when the limit resets. */
-export const askForContact = operation(
+const askForContact = operation(
   contactRequest,
   async (deps: Deps, { kind, value }, session: SignedIn, address: string) => {
     const person = `${session.cid}:${session.userId}`
@@ -173,7 +173,7 @@ const typedCode = z.object({ kind, code: z.string().max(40) })
 type Confirmation = 'done' | 'wrong' | 'ended' | 'taken'
 
 /** Of concurrent calls with the right code exactly one succeeds; at most MAX_TRIES wrong codes are checked. */
-export const confirmContact = operation(
+const confirmContact = operation(
   typedCode,
   (deps: Deps, { kind, code }, session: SignedIn): Promise<Confirmation> =>
     inPersonTransaction(deps, session.routingKey, async (inside, db) => {
@@ -223,7 +223,7 @@ async function findPending({ db, clock }: Deps, key: UserRowKey, kind: Kind) {
   return change && change.expiresAt > clock.now() && change.tries < MAX_TRIES ? change : undefined
 }
 
-export const pendingContacts = async (deps: Deps, session: SignedIn): Promise<Record<Kind, string | undefined>> => ({
+const pendingContacts = async (deps: Deps, session: SignedIn): Promise<Record<Kind, string | undefined>> => ({
   phone: (await findPending(deps, session, 'phone'))?.value,
   mail: (await findPending(deps, session, 'mail'))?.value,
 })

@@ -155,7 +155,7 @@ export function matching(operations: readonly DescribedOperation[], search: stri
 }
 
 /** The subset of JSON Schema (draft 2020-12) that our wire formats use. */
-export type Schema = Readonly<{
+type Schema = Readonly<{
   type?: string
   description?: string
   properties?: Readonly<Record<string, Schema>>
@@ -176,10 +176,10 @@ const CONTRACT_MEANINGS: readonly string[] = ['gender', 'phone_number', 'redirec
 const keyOf = (dialect: Dialect, name: string): string =>
   dialect === 'contract' && CONTRACT_MEANINGS.includes(name) ? `api.contract_field.${name}` : `api.field.${name}`
 
-export const meaningOf = (t: Translate, dialect: Dialect, name: string): string => t(keyOf(dialect, name))
+const meaningOf = (t: Translate, dialect: Dialect, name: string): string => t(keyOf(dialect, name))
 
 /** The schema of a message, with fields described in the reader's language. */
-export function schemaOf(message: z.ZodType, t: Translate, dialect: Dialect): Schema {
+function schemaOf(message: z.ZodType, t: Translate, dialect: Dialect): Schema {
   const { $schema: _, ...schema } = z.toJSONSchema(message) as Schema
   return described(schema, t, dialect)
 }
@@ -209,7 +209,7 @@ function described(schema: Schema, t: Translate, dialect: Dialect): Schema {
 }
 
 /** An example message for the schema, made from the examples of its fields. */
-export function exampleFor(schema: Schema, dialect: Dialect): unknown {
+function exampleFor(schema: Schema, dialect: Dialect): unknown {
   const { properties = {}, anyOf } = schema
   if (anyOf?.[0]) return exampleFor(anyOf[0], dialect)
   return Object.fromEntries(
@@ -224,5 +224,5 @@ function valueFor(name: string, schema: Schema, dialect: Dialect): unknown {
 }
 
 /** The type of a field as shown to readers, or the values that it can have. */
-export const kindOf = ({ type = 'string', enum: values, const: only }: Schema): string =>
+const kindOf = ({ type = 'string', enum: values, const: only }: Schema): string =>
   values?.join(' | ') ?? (only === undefined ? type : String(only))

@@ -27,19 +27,7 @@ export interface SignedInPartner extends Readonly<store.SessionRow> {
 }
 
 /**
- * Opens a session for SESSION_LIFETIME_S and returns the cookie's value; only a keyed hash is stored. It ends early
- * when its clientSecret ends or a member joins, or when the member's password changes.
- */
-export async function startPartnerSession(deps: Deps, partnerId: bigint, of: store.SessionOf): Promise<string> {
-  const now = deps.clock.now()
-  const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
-  const session = issueToken(deps.keys, { prefix: PREFIX.sandboxSession, routingKey: 0, expiresAt })
-  await store.insertSession(deps.db, { sessionHash: session.hash, partnerId, of, expiresAt }, now)
-  return session.text
-}
-
-/**
- * The signed-in partner, unless the session has expired or ended (see above) or the partner is suspended. A forged or
+ * The signed-in partner, unless the session has expired or ended (see `begin`) or the partner is suspended. A forged or
  * expired cookie costs no statement, any other exactly one.
  */
 export async function findPartnerSession(deps: Deps, cookie: string | undefined): Promise<SignedInPartner | null> {
@@ -48,11 +36,6 @@ export async function findPartnerSession(deps: Deps, cookie: string | undefined)
   if (!read || read.expiresAt <= now) return null
   const session = await store.findSession(deps.db, read.hash, now)
   return session ? { ...session, sessionHash: read.hash } : null
-}
-
-export async function endPartnerSession(deps: Deps, cookie: string | undefined): Promise<void> {
-  const read = parseToken(deps.keys, PREFIX.sandboxSession, cookie ?? '')
-  if (read) await store.deleteSession(deps.db, read.hash)
 }
 
 /** Ends the session at the person's request. */
@@ -108,8 +91,7 @@ export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<s
   if (partner.status !== 'active') throw new PartnerNotAdmitted('suspended')
   if (mail === undefined && (await hasJoinedMember(deps.db, partner.partner_id)))
     throw new PartnerNotAdmitted('members')
-  await endPartnerSession(deps, input.formerSession)
-  return begin(deps, partner, credential)
+  return begin(deps, partner.partner_id, credential, input.formerSession)
 }
 
 /** Opens a session for a member who has just joined, and returns its id; undefined if the partner is suspended. */
@@ -121,8 +103,7 @@ export async function signInJoined(
 ): Promise<string | undefined> {
   const partner = await findPartner(deps, partnerId)
   if (partner?.status !== 'active') return undefined
-  await endPartnerSession(deps, formerSession)
-  return begin(deps, partner, { memberId, version })
+  return begin(deps, partnerId, { memberId, version }, formerSession)
 }
 
 /** The live secret that was given, found in constant time, also for unknown partners. */
@@ -134,14 +115,23 @@ function liveSecret(partner: PartnerWithSecrets | undefined, given: string): { s
   return secretId === undefined ? undefined : { secretId }
 }
 
-/** Opens the session and records the sign-in in the audit log. */
-const begin = (deps: Deps, { partner_id }: PartnerWithSecrets, of: Parameters<typeof startPartnerSession>[2]) =>
-  inTransaction(deps, async (inside) => {
-    const name = 'memberId' in of ? of.memberId : BY_CLIENT_SECRET
-    const actor = { ...deps.actor, kind: 'partner', name } as const
-    await recordAudit(inside, { event: 'partner_signed_in', actor, partnerId: partner_id })
-    return startPartnerSession(inside, partner_id, of)
+/**
+ * Opens a session for SESSION_LIFETIME_S in place of the browser's former one, and returns the cookie's value; only a
+ * keyed hash is stored. It ends early when its clientSecret ends or a member joins, or when the member's password changes.
+ */
+async function begin(deps: Deps, partnerId: bigint, of: store.SessionOf, former: string | undefined): Promise<string> {
+  const replaced = parseToken(deps.keys, PREFIX.sandboxSession, former ?? '')
+  if (replaced) await store.deleteSession(deps.db, replaced.hash)
+  const now = deps.clock.now()
+  const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
+  const session = issueToken(deps.keys, { prefix: PREFIX.sandboxSession, routingKey: 0, expiresAt })
+  return inTransaction(deps, async (inside, db) => {
+    const actor = { ...deps.actor, kind: 'partner', name: of.memberId ?? BY_CLIENT_SECRET } as const
+    await recordAudit(inside, { event: 'partner_signed_in', actor, partnerId })
+    await store.insertSession(db, { sessionHash: session.hash, partnerId, of, expiresAt }, now)
+    return session.text
   })
+}
 
 /** Unknown clientIds are not recorded. */
 async function recordFailure(

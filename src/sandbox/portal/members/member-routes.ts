@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../../platform/deps.ts'
 import { type OutputOf, parseInput } from '../../../platform/lib/json/input.ts'
+import { invitationInWords } from '../../../platform/lib/member.ts'
 import { doneText } from '../../../platform/lib/web/done-query.ts'
 import { seeOther } from '../../../platform/lib/web/envelope.ts'
 import { type Locale, translator } from '../../../platform/lib/web/locale.ts'
@@ -24,18 +25,10 @@ type Member = OutputOf<typeof listMembers>[number]
 
 function membersShown(members: readonly Member[], { memberId }: SignedInPartner, now: Date, locale: Locale) {
   const t = translator(locale)
-  // When the member joined, or until when the invitation is valid; a line feed marks the place of `at` (ISO 8601).
-  const membership = ({ joined_at, invited_until, invitation_counts }: Member) => {
-    if (joined_at) return { detail: t('sandbox.members.joined', { at: '\n' }), at: joined_at.toISOString() }
-    if (!invitation_counts) return { detail: t('sandbox.members.ended'), at: null }
-    if (!invited_until || invited_until <= now) return { detail: t('sandbox.members.expired'), at: null }
-    return { detail: t('sandbox.members.invited', { until: '\n' }), at: invited_until.toISOString() }
-  }
-  // Why the invitation was not delivered, if that is known.
-  const problemOf = ({ mail_error: error, mail_state }: Member) => {
-    if (error === null) return null
-    return { error, text: t(mail_state === 'failed' ? 'sandbox.members.mail_failed' : 'sandbox.members.mail_waiting') }
-  }
+  const membership = ({ joined_at, invited_until: until, invitation_counts: counts, ...mail }: Member) =>
+    joined_at
+      ? { detail: t('sandbox.members.joined', { at: '\n' }), at: joined_at.toISOString(), problem: null }
+      : invitationInWords({ counts, until, ...mail }, now, t)
   return {
     members: members.map((member) => ({
       id: member.member_id,
@@ -46,7 +39,6 @@ function membersShown(members: readonly Member[], { memberId }: SignedInPartner,
       /** The person viewing the page. */
       isSelf: member.member_id === memberId,
       ...membership(member),
-      problem: problemOf(member),
     })),
     /** Signed in with the clientSecret, which is possible until somebody has joined. */
     bySecret: memberId === null,

@@ -155,7 +155,7 @@ describe('the deletion of an account', () => {
     const { cid, user_id } = user
     await expect(
       world.deps.db.tx(async (db) => {
-        const { eraseUser } = await import('../../src/authorization/people/erase.ts')
+        const { eraseUser } = await import('../../src/authorization/people/person-data.ts')
         await eraseUser({ ...world.deps, db }, { cid, user_id })
         throw new Error('undone')
       }),

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { SignInRefused } from '../../src/authorization/account/errors.ts'
 import { findSession } from '../../src/authorization/account/session.ts'
 import { type SignInInput, signIn } from '../../src/authorization/account/sign-in.ts'
 import { blockUser, createUser } from '../../src/authorization/account/user.ts'
@@ -8,7 +7,7 @@ import { addSeconds } from '../../src/platform/lib/clock.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
 import { hashing, hashPassword, OWASP, verifyPassword } from '../../src/platform/lib/crypto/password.ts'
 import { rememberDevice } from '../../src/platform/throttle/device.ts'
-import { signInLimits } from '../../src/platform/throttle/sign-in.ts'
+import { SignInRefused, signInLimits } from '../../src/platform/throttle/sign-in.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { until } from '../until.ts'
 import { ALICE, BOB } from './people.ts'
@@ -227,9 +226,7 @@ describe('signing in', () => {
         name: `guess-${index}`,
         address: `2001:db8:9:${index.toString(16)}::1`,
       } as const
-      return (
-        await (await signInLimits(world.deps, attempt, (until) => new Error(until ? 'limited' : 'wrong'))).failed()
-      ).message
+      return (await (await signInLimits(world.deps, attempt)).failed()).retryAt ? 'limited' : 'wrong'
     }
     const all: unknown[] = []
     for (let index = 0; index <= 16 * 8; index++) all.push(await failed(index))

@@ -86,7 +86,7 @@ describe('an operation', () => {
   })
 
   it('is rejected without the form mark of the session', async () => {
-    const forged = await editor.post('/console/api/app_suspend', { app_key: filled.app_key, form_mark: 'forged' })
+    const forged = await editor.post('/console/api/app_suspend', { app_key: filled.app_key, form_of: 'forged' })
     expect(forged.status).toBe(403)
   })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { roleFor } from '../../src/operations/console/permissions.ts'
+import { roleFor } from '../../src/operations/console/page-model.ts'
 import { SECTIONS } from '../../src/operations/console/sections/index.ts'
 import { createOperator } from '../../src/operations/operators/index.ts'
 import { ROLES, type Role } from '../../src/platform/lib/web/admin-auth.ts'
@@ -30,8 +30,8 @@ describe('a form', () => {
     const { person } = as('editor')
     const foreign = await as('admin').person.mark(suspend())
     expect(foreign).not.toBe('')
-    for (const form_mark of ['', 'x', foreign]) {
-      expect((await person.post(suspend(), { form_mark })).status).toBe(403)
+    for (const form_of of ['', 'x', foreign]) {
+      expect((await person.post(suspend(), { form_of })).status).toBe(403)
     }
     expect((await person.post(suspend())).status).toBe(403)
     expect(await statusOf()).toBe('approved')
@@ -39,14 +39,14 @@ describe('a form', () => {
 
   it('sent from another site changes nothing, even with the right mark', async () => {
     const { person } = as('editor')
-    const form_mark = await person.mark(suspend())
+    const form_of = await person.mark(suspend())
     for (const headers of [
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },
       { 'sec-fetch-site': undefined, origin: 'https://evil.example' },
       { 'sec-fetch-site': undefined, origin: 'null' },
     ]) {
-      expect((await person.post(suspend(), { form_mark }, headers)).status).toBe(403)
+      expect((await person.post(suspend(), { form_of }, headers)).status).toBe(403)
     }
     expect(await statusOf()).toBe('approved')
   })
@@ -61,11 +61,11 @@ describe('a form', () => {
       await changes(),
     ]
     const fields = { reason: 'because', overlap_s: '1', days: '1', role: 'admin', name: 'new', token_name: 'new' }
-    for (const form_mark of ['', foreign]) {
-      expect((await person.post(addressOf(path, filled), { ...fields, form_mark })).status).toBe(403)
+    for (const form_of of ['', foreign]) {
+      expect((await person.post(addressOf(path, filled), { ...fields, form_of })).status).toBe(403)
     }
     for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': undefined, origin: 'null' }]) {
-      expect((await person.post(addressOf(path, filled), { ...fields, form_mark: own }, headers)).status).toBe(403)
+      expect((await person.post(addressOf(path, filled), { ...fields, form_of: own }, headers)).status).toBe(403)
     }
     expect(await changes()).toBe(before)
   })
@@ -103,7 +103,7 @@ describe('each change', () => {
   it.each(cases)('%s (%s) is denied to a %s, and the denial is audited', async (path, operation, role) => {
     const { person, name } = as(role)
     await world.pool.query('delete from rate_count')
-    const form_mark = await person.mark(suspend())
+    const form_of = await person.mark(suspend())
     const rows = async () =>
       (
         await world.pool.query(
@@ -112,7 +112,7 @@ describe('each change', () => {
         )
       ).rows.length
     const before = await rows()
-    const answer = await person.post(addressOf(path, filled), { form_mark, role: 'admin', reason: 'because' })
+    const answer = await person.post(addressOf(path, filled), { form_of, role: 'admin', reason: 'because' })
     expect(answer.status).toBe(403)
     expect(answer.text).toContain('Your role does not allow this')
     expect(answer.text).toMatch(new RegExp(`needs the role ${roleFor(operation)}`, 'i'))

@@ -39,10 +39,10 @@ describe('a session', () => {
     await setOperatorPassword(world.deps, { name: 'pending', password: PASSWORD })
     const person = new Person(world)
     await person.post('/console/sign-in', { name: 'pending', password: PASSWORD, code: '' })
-    const form_mark = await person.mark('/console/authenticator')
-    expect(form_mark).not.toBe('')
+    const form_of = await person.mark('/console/authenticator')
+    expect(form_of).not.toBe('')
     for (const { path } of FORMS) {
-      const answer = await person.post(addressOf(path, filled), { form_mark })
+      const answer = await person.post(addressOf(path, filled), { form_of })
       expect(answer.location, path).toBe('/console/authenticator')
     }
     expect(await statusOf()).toBe('approved')
@@ -80,10 +80,10 @@ describe('guessing', () => {
     const person = new Person(world)
     await person.post('/console/sign-in', { name: 'fresh', password: PASSWORD, code: '' })
     await person.submit('/console/authenticator')
-    const form_mark = await person.mark('/console/authenticator')
+    const form_of = await person.mark('/console/authenticator')
     const statuses: number[] = []
     for (let tried = 0; tried < 8; tried++) {
-      statuses.push((await person.post('/console/authenticator/confirm', { code: '000000', form_mark })).status)
+      statuses.push((await person.post('/console/authenticator/confirm', { code: '000000', form_of })).status)
     }
     expect(statuses).toEqual([403, 403, 403, 403, 403, 429, 429, 429])
   })

@@ -59,7 +59,7 @@ it('nothing in a URL or a form causes a server error', async () => {
     ['2026-02-30T00:00:00Z', '1'],
     ['0000-01-01T00:00:00Z', '1'],
   ].map((keys) => Buffer.from(JSON.stringify(keys)).toString('base64url'))
-  const form_mark = await admin.mark(addressOf('/apps/:app_key/suspend', filled))
+  const form_of = await admin.mark(addressOf('/apps/:app_key/suspend', filled))
   for (const { path } of [...PAGES, ...FORMS]) {
     const names = ['cid', 'user_id', 'grant_id', 'app_key', 'name', 'from', 'target', 'token_id', 'q', 'after']
     for (const value of bad) {
@@ -69,7 +69,7 @@ it('nothing in a URL or a form causes a server error', async () => {
         ['role', 'days', 'overlap_s', 'reason', 'name', 'head'].map((name) => [name, value]),
       )
       if (FORMS.some((action) => action.path === path)) {
-        expect((await admin.post(url, { ...fields, form_mark })).status, url).toBeLessThan(500)
+        expect((await admin.post(url, { ...fields, form_of })).status, url).toBeLessThan(500)
       }
     }
     for (const cursor of cursors) {

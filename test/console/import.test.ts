@@ -33,7 +33,7 @@ interface Sent {
 }
 async function send({ file, sealed, mark, site = 'same-origin', language = 'en' }: Sent, by = admin) {
   const form = new FormData()
-  form.append('form_mark', mark ?? (await by.mark('/console/users/import')))
+  form.append('form_of', mark ?? (await by.mark('/console/users/import')))
   if (sealed !== undefined) form.append('sealed', sealed)
   if (file !== undefined) form.append('file', new Blob([new Uint8Array(Buffer.from(file))]), 'users.csv')
   const sent = new Response(form)
@@ -158,7 +158,7 @@ describe('an import', () => {
     for (const taken of [sealed, altered(sealed, 0), 'x', '']) {
       expect((await send({ sealed: taken })).status).toBe(400)
     }
-    expect((await admin.post(PAGE, { form_mark: await admin.mark(PAGE), file: 'x' })).status).toBe(400)
+    expect((await admin.post(PAGE, { form_of: await admin.mark(PAGE), file: 'x' })).status).toBe(400)
     expect(await people()).toBe(before)
   })
 })

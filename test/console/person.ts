@@ -55,7 +55,7 @@ export class Person {
 
   /** The form mark of this session. */
   async mark(url = '/console/settings'): Promise<string> {
-    return /name="form_mark" value="([^"]+)"/.exec((await this.get(url)).text)?.[1] ?? ''
+    return /name="form_of" value="([^"]+)"/.exec((await this.get(url)).text)?.[1] ?? ''
   }
 
   /** The hidden fields of a form: the mark of the session, and more. */
@@ -125,8 +125,8 @@ export async function signedIn(world: World, role: Role) {
   await person.post('/console/sign-in', { name, password: PASSWORD, code: '' })
   const made = await person.submit('/console/authenticator')
   const secret = /id="secret">([A-Z2-7]+)</.exec(made.text)?.[1] ?? ''
-  const form_mark = /name="form_mark" value="([^"]+)"/.exec(made.text)?.[1] ?? ''
-  const done = await person.post('/console/authenticator/confirm', { code: codeOf(world, secret), form_mark })
+  const form_of = /name="form_of" value="([^"]+)"/.exec(made.text)?.[1] ?? ''
+  const done = await person.post('/console/authenticator/confirm', { code: codeOf(world, secret), form_of })
   if (done.status !== 200) throw new Error(`no authenticator: ${done.status} ${done.text}`)
   return { person, name, secret }
 }

@@ -95,11 +95,11 @@ describe('an operator', () => {
     await setOperatorPassword(world.deps, { name: 'two-windows', password: PASSWORD })
     const person = new Person(world)
     await person.post('/console/sign-in', { name: 'two-windows', password: PASSWORD, code: '' })
-    const form_mark = await person.mark('/console/authenticator')
+    const form_of = await person.mark('/console/authenticator')
     const other = await world.pool.connect()
     await other.query('begin')
     await other.query("update operator set totp_confirmed_at = now() where name = 'two-windows'")
-    const slower = person.post('/console/authenticator', { form_mark })
+    const slower = person.post('/console/authenticator', { form_of })
     await untilLocked(world.pool)
     await other.query('commit')
     other.release()
@@ -122,12 +122,12 @@ describe('an operator', () => {
     expect(shown.text).toContain(`otpauth://totp/Gatehouse:lin?issuer=Gatehouse&amp;secret=${secret}`)
     expect(shown.text).toContain('class="qr"')
     expect(shown.text).not.toContain('style=')
-    const form_mark = await person.mark('/console/authenticator')
-    const wrong = await person.post('/console/authenticator/confirm', { code: '000000', form_mark })
+    const form_of = await person.mark('/console/authenticator')
+    const wrong = await person.post('/console/authenticator/confirm', { code: '000000', form_of })
     expect(wrong.status).toBe(403)
     expect(wrong.text).not.toContain(secret)
     const before = person.cookie
-    const right = await person.post('/console/authenticator/confirm', { code: codeOf(world, secret), form_mark })
+    const right = await person.post('/console/authenticator/confirm', { code: codeOf(world, secret), form_of })
     const codes = right.text.match(/(?:[a-z2-9]{4}-){3}[a-z2-9]{4}/g) ?? []
     expect(codes).toHaveLength(10)
     expect(person.cookie).not.toBe(before)
@@ -140,10 +140,10 @@ describe('an operator', () => {
     const { person, name, secret } = await signedIn(world, 'viewer')
     world.clock.advance(30)
     expect((await person.get('/console/own-sign-in')).text).toContain('Left: 10.')
-    const form_mark = await person.mark('/console/own-sign-in')
-    const wrong = await person.post('/console/own-sign-in', { code: '000000', form_mark })
+    const form_of = await person.mark('/console/own-sign-in')
+    const wrong = await person.post('/console/own-sign-in', { code: '000000', form_of })
     expect([wrong.status, wrong.text.includes('role="alert"')]).toEqual([403, true])
-    const made = await person.post('/console/own-sign-in', { code: codeOf(world, secret), form_mark })
+    const made = await person.post('/console/own-sign-in', { code: codeOf(world, secret), form_of })
     const [code = ''] = made.text.match(/(?:[a-z2-9]{4}-){3}[a-z2-9]{4}/) ?? []
     const back = await new Person(world).post('/console/sign-in', { name, password: PASSWORD, code })
     expect(back.location).toBe('/console')
@@ -162,11 +162,11 @@ describe('an operator', () => {
     expect((await person.get('/console/authenticator')).text).toContain('hreflang')
     const begun = await person.submit('/console/authenticator')
     const secret = /id="secret">([A-Z2-7]+)</.exec(begun.text)?.[1] ?? ''
-    const form_mark = /name="form_mark" value="([^"]+)"/.exec(begun.text)?.[1] ?? ''
-    const codes = await person.post('/console/authenticator/confirm', { code: codeOf(world, secret), form_mark })
+    const form_of = /name="form_of" value="([^"]+)"/.exec(begun.text)?.[1] ?? ''
+    const codes = await person.post('/console/authenticator/confirm', { code: codeOf(world, secret), form_of })
     expect(codes.text).toContain('class="codes"')
     world.clock.advance(30)
-    const fresh = { code: codeOf(world, secret), form_mark: await person.mark('/console/own-sign-in') }
+    const fresh = { code: codeOf(world, secret), form_of: await person.mark('/console/own-sign-in') }
     const renewed = await person.post('/console/own-sign-in', fresh)
     expect(renewed.text).toContain('class="codes"')
     for (const { text } of [begun, codes, renewed]) expect(text).not.toContain('hreflang')

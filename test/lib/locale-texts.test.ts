@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { SignIn } from '../../src/authorization/account/session-store.ts'
 import type { SignInMethod } from '../../src/authorization/account/sign-in.ts'
-import { SECURITY_CHANGES } from '../../src/authorization/account/wire.ts'
 import { EVENT_TYPES } from '../../src/authorization/app-events/wire.ts'
 import { openApi } from '../../src/authorization/developer/openapi.ts'
 import { PROGRAMS } from '../../src/authorization/developer/quickstart.ts'
@@ -108,7 +107,7 @@ const groupsOf = (command: string): string[] => {
   const words = command.split(' ').slice(0, -1)
   return words.map((_, at) => words.slice(0, at + 1).join('_'))
 }
-/** The kinds of data that remain after an erasure (src/authorization/people/erase.ts). */
+/** The kinds of data that remain after an erasure (src/authorization/people/person-data.ts). */
 const STAYS = [
   ...['audit_log', 'orders', 'members_of_partners', 'messages_to_apps', 'mail_that_tells_of_the_erasure'],
   ...['counts_of_failed_sign_ins', 'backups'],
@@ -250,7 +249,6 @@ const derived = [
   ...REFUSAL_REASONS.map((reason) => `sandbox.refusal.${reason}`),
   ...Object.keys(MEMBER_REFUSALS).map((reason) => `sandbox.members.refusal.${reason}`),
   ...Object.keys(TEAM_REFUSALS).map((reason) => `developer.refusal.${reason}`),
-  ...SECURITY_CHANGES.map((change) => `security.done.${change}`),
   ...MEMBER_ROLES.map((role) => `sandbox.members.role.${role}`),
   ...SECRET_REFUSALS.map((reason) => `sandbox.secret.refusal.${reason}`),
   ...PROGRAMS.flatMap(({ id }) => [`connect.program.${id}.person`, `connect.program.${id}.pkce`]),

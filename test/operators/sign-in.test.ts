@@ -7,14 +7,13 @@ import {
   endConsoleSession,
   enrolTotp,
   findConsoleSession,
-  OperatorSignInRefused,
   renewRecoveryCodes,
   resetTotp,
   setOperatorPassword,
   showOperator,
   signInOperator,
 } from '../../src/operations/operators/index.ts'
-import { rememberDevice } from '../../src/platform/throttle/index.ts'
+import { rememberDevice, SignInRefused } from '../../src/platform/throttle/index.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
 /** Operators sign in with a password and an authenticator. */
@@ -86,7 +85,7 @@ describe('the first sign-in', () => {
 
   it('cannot replace a confirmed authenticator', async () => {
     const { session } = await enrolled()
-    await expect(enrolTotp(world.deps, await sessionOf(session))).rejects.toThrow(OperatorSignInRefused)
+    await expect(enrolTotp(world.deps, await sessionOf(session))).rejects.toThrow(SignInRefused)
   })
 })
 
@@ -97,7 +96,7 @@ describe('a recovery code', () => {
     const [first = '', second = ''] = codes
     const answers = await Promise.allSettled([signIn(name, first), signIn(name, first), signIn(name, first)])
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    await expect(signIn(name, first)).rejects.toThrow(OperatorSignInRefused)
+    await expect(signIn(name, first)).rejects.toThrow(SignInRefused)
     expect(await signIn(name, ` ${second.replaceAll('-', '').toUpperCase()}`)).toMatchObject({ pending: false })
     expect(await showOperator(world.deps, { name })).toMatchObject({ recovery_codes: 8 })
     const { rows } = await world.pool.query(
@@ -127,11 +126,11 @@ describe('a recovery code', () => {
     await createOperator(world.deps, { name, role: 'support', days: 1 })
     await setOperatorPassword(world.deps, { name, password: PASSWORD })
     const { codes, session, secret } = await enrolled()
-    await expect(signIn(name, theirs.codes[0])).rejects.toThrow(OperatorSignInRefused)
+    await expect(signIn(name, theirs.codes[0])).rejects.toThrow(SignInRefused)
     const typed = { code: codeOf(secret), address }
     const renewed = await renewRecoveryCodes(world.deps, await sessionOf(session), typed)
-    await expect(renewRecoveryCodes(world.deps, await sessionOf(session), typed)).rejects.toThrow(OperatorSignInRefused)
-    await expect(signIn(name, codes[0])).rejects.toThrow(OperatorSignInRefused)
+    await expect(renewRecoveryCodes(world.deps, await sessionOf(session), typed)).rejects.toThrow(SignInRefused)
+    await expect(signIn(name, codes[0])).rejects.toThrow(SignInRefused)
     expect(await signIn(name, renewed[0])).toMatchObject({ pending: false })
     await resetTotp(world.deps, { name: owner })
     expect(await showOperator(world.deps, { name: owner })).toMatchObject({ recovery_codes: 0 })
@@ -142,11 +141,11 @@ describe('a recovery code', () => {
 describe('a code', () => {
   it('is required and works once, even for concurrent sign-ins', async () => {
     const { secret } = await enrolled()
-    await expect(signIn(name)).rejects.toThrow(OperatorSignInRefused)
+    await expect(signIn(name)).rejects.toThrow(SignInRefused)
     const code = codeOf(secret)
     const answers = await Promise.allSettled([signIn(name, code), signIn(name, code), signIn(name, code)])
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    await expect(signIn(name, code)).rejects.toThrow(OperatorSignInRefused)
+    await expect(signIn(name, code)).rejects.toThrow(SignInRefused)
     world.clock.advance(30)
     expect(await signIn(name, codeOf(secret))).toMatchObject({ pending: false })
   })
@@ -156,14 +155,14 @@ describe('a code', () => {
     const earlier = codeOf(secret)
     world.clock.advance(30)
     await signIn(name, codeOf(secret))
-    await expect(signIn(name, earlier)).rejects.toThrow(OperatorSignInRefused)
+    await expect(signIn(name, earlier)).rejects.toThrow(SignInRefused)
   })
 
   it('cannot be guessed: after five failures even the right one has to wait', async () => {
     const { secret } = await enrolled()
     const retry: boolean[] = []
     for (let tried = 0; tried < 7; tried++) {
-      await signIn(name, '000000').catch((error: OperatorSignInRefused) => retry.push(error.retryAt !== undefined))
+      await signIn(name, '000000').catch((error: SignInRefused) => retry.push(error.retryAt !== undefined))
     }
     expect(retry).toEqual([false, false, false, false, false, true, true])
     await expect(signIn(name, codeOf(secret))).rejects.toMatchObject({ retryAt: expect.any(Date) })
@@ -192,7 +191,7 @@ describe('a code', () => {
       const device = rememberDevice(world.deps, { kind: 'operator', name }, undefined)
       expect(await signIn(name, codeOf(secret), { device })).toMatchObject({ pending: false })
       expect(await signIn(name, codes[0])).toMatchObject({ pending: false })
-      await expect(signIn(name, codeOf(secret))).rejects.toThrow(OperatorSignInRefused)
+      await expect(signIn(name, codeOf(secret))).rejects.toThrow(SignInRefused)
       const { rows } = await world.pool.query(
         "select detail from audit_event where target = $1 and event = 'operator_sign_in_locked'",
         [`operator:${name}`],
@@ -207,7 +206,7 @@ describe('a code', () => {
       await guess(20, { password: 'a wrong password' })
       for (let tried = 0; tried < 21; tried++) {
         if (tried % 4 === 0) world.clock.advance(1_000)
-        await expect(signIn(name)).rejects.toThrow(OperatorSignInRefused)
+        await expect(signIn(name)).rejects.toThrow(SignInRefused)
       }
       world.clock.advance(1_000)
       expect(await signIn(name, codeOf(secret))).toMatchObject({ pending: false })
@@ -243,7 +242,7 @@ describe('a code', () => {
       const at = (turn: number) => ({ address: `203.0.${turn + 1}.1` })
       const wrong = Array.from({ length: 8 }, (_, turn) => signIn(name, '000000', at(turn)))
       await Promise.allSettled(wrong)
-      await expect(signIn(name, codeOf(secret), at(99))).rejects.toThrow(OperatorSignInRefused)
+      await expect(signIn(name, codeOf(secret), at(99))).rejects.toThrow(SignInRefused)
     })
   })
 
@@ -252,7 +251,7 @@ describe('a code', () => {
     const cookie = (await signIn(name)).session
     const { session, secret } = await enrolled()
     expect(await found(cookie), 'a session that may only add an authenticator').toBeNull()
-    await expect(enrolTotp(world.deps, thief)).rejects.toThrow(OperatorSignInRefused)
+    await expect(enrolTotp(world.deps, thief)).rejects.toThrow(SignInRefused)
     expect(await found(session)).not.toBeNull()
     expect(await signIn(name, codeOf(secret))).toMatchObject({ pending: false })
   })
@@ -294,13 +293,13 @@ describe('a session', () => {
     const third = await signIn(name, codeOf(secret))
     await disableOperator(world.deps, { name })
     expect(await found(third.session)).toBeNull()
-    await expect(signIn(name, codeOf(secret))).rejects.toThrow(OperatorSignInRefused)
+    await expect(signIn(name, codeOf(secret))).rejects.toThrow(SignInRefused)
   })
 })
 
 it('an unknown name is rejected like a wrong password, and is not stored', async () => {
-  await expect(signIn('hunter2-typed-into-the-name')).rejects.toThrow('wrong name, password or code of an operator')
-  await expect(signIn(name, '', { password: 'wrong' })).rejects.toThrow('wrong name, password or code of an operator')
+  await expect(signIn('hunter2-typed-into-the-name')).rejects.toThrow('wrong credentials')
+  await expect(signIn(name, '', { password: 'wrong' })).rejects.toThrow('wrong credentials')
   const { rows } = await world.pool.query('select a::text from audit_event a')
   expect(JSON.stringify(rows)).not.toContain('hunter2')
 })

@@ -1,7 +1,8 @@
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { partnerOf, sandboxPath, signedInOnly } from '../../src/sandbox/portal/guard.ts'
+import { pathBelow } from '../../src/platform/lib/web/return-to.ts'
+import { partnerOf, signedInOnly } from '../../src/sandbox/portal/guard.ts'
 import { formsOf, visibleText } from '../acceptance/form.ts'
 import { openWorld, type World } from '../harness.ts'
 import { get, newSandboxPartner, post, sessionOf } from './partners.ts'
@@ -81,5 +82,5 @@ describe('the page after sign-in', () => {
     ['https://gate.example/sandbox/run', '/sandbox'],
     ['//evil.example/sandbox/', '/sandbox'],
     [undefined, '/sandbox'],
-  ])('%s → %s', (requested, path) => expect(sandboxPath(requested, 'https://gate.example')).toBe(path))
+  ])('%s → %s', (requested, path) => expect(pathBelow('/sandbox', requested, 'https://gate.example')).toBe(path))
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { signInPartner } from '../../src/sandbox/portal/sign-in.ts'
+import { signInPartner } from '../../src/sandbox/portal/session.ts'
 import { suspendPartner } from '../../src/ticketing/partners/partner.ts'
 import { rotatePartnerSecret, switchSigning } from '../../src/ticketing/partners/secret.ts'
 import { formsOf } from '../acceptance/form.ts'

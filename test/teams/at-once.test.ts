@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { eraseUser } from '../../src/authorization/people/erase.ts'
+import { eraseUser } from '../../src/authorization/people/person-data.ts'
 import { formsOf } from '../acceptance/form.ts'
 import { header } from '../acceptance/http.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { blockUser } from '../../src/authorization/account/user.ts'
-import { eraseUser } from '../../src/authorization/people/erase.ts'
+import { eraseUser } from '../../src/authorization/people/person-data.ts'
 import { setTeamMailState } from '../../src/authorization/teams/invitation-store.ts'
 import { TASKS } from '../../src/operations/jobs/tasks.ts'
 import { visibleText } from '../acceptance/form.ts'

@@ -1,18 +1,8 @@
 import { InvalidInput } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
+import { SignInRefused } from '../../platform/throttle/index.ts'
 import type { Credential } from './store.ts'
-
-/** Sign-in refused: wrong credentials of any kind or, with `retryAt`, too many attempts before. */
-export class SignInRefused extends Error {
-  override readonly name = 'SignInRefused'
-  readonly retryAt: Date | undefined
-
-  constructor(retryAt?: Date) {
-    super(retryAt ? 'too many sign-in attempts' : 'wrong credentials')
-    this.retryAt = retryAt
-  }
-}
 
 /** Too many wrong codes today; `retryAt` says until when. */
 export class CodesUsedUp extends SignInRefused {}

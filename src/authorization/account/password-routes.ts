@@ -11,11 +11,16 @@ import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { countOwnChange, preparePages } from '../../platform/throttle/index.ts'
 import { PasswordRefused } from './errors.ts'
-import { askForPassword } from './forgotten.ts'
-import { changePassword, openPasswordLink, ownPassport, PASSWORD_PATH, setPasswordByLink } from './password.ts'
+import {
+  askForPassword,
+  changePassword,
+  openPasswordLink,
+  ownPassport,
+  PASSWORD_PATH,
+  setPasswordByLink,
+} from './password.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
-import { carriedOf } from './sign-in-app.ts'
-import { alertOf, askToSignIn, deviceCookieOf, FORGOTTEN, freshSession, isFresh } from './sign-in-guard.ts'
+import { alertOf, askToSignIn, carriedOf, deviceCookieOf, FORGOTTEN, freshSession, isFresh } from './sign-in-guard.ts'
 import { forgottenForm, newPasswordForm, ownPasswordForm, passwordQuery, signInQuery } from './wire.ts'
 
 /** Keeps the token out of every Referer, even to our own pages: a proxy may log it. */

@@ -1,8 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { UpstreamDeps } from '../upstream/index.ts'
 import { forgottenPages, passwordPages } from './password-routes.ts'
-import { signInPages } from './routes.ts'
-import { secondStepPages } from './second-step-routes.ts'
+import { secondStepPages, signInPages } from './routes.ts'
 import { securityPages } from './security-routes.ts'
 import { upstreamLogout, upstreamPages } from './upstream-routes.ts'
 

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
+import { doneText } from '../../platform/lib/web/done-query.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { FORM_OWNER } from '../../platform/lib/web/form-owner.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
@@ -15,15 +16,7 @@ import { addPasskey, ownPasskeys, registrationOptions, removeOwnPasskey, renameO
 import { ownPassport } from './password.ts'
 import { findSession, type SignedIn, sessionCookie } from './session.ts'
 import { askToSignIn, freshSession, isFresh } from './sign-in-guard.ts'
-import {
-  codeForm,
-  newPasskeyForm,
-  onePasskey,
-  passkeyName,
-  type SecurityChange,
-  securityQuery,
-  signInQuery,
-} from './wire.ts'
+import { codeForm, newPasskeyForm, onePasskey, passkeyName, signInQuery } from './wire.ts'
 
 /** The room people serves this page, which links to those below. */
 const SECURITY = '/account/security'
@@ -31,6 +24,15 @@ const OVERVIEW = `${SECURITY}/sign-in`
 const PASSKEYS = `${SECURITY}/passkeys`
 
 const NOT_ADDED = { not_added: 'passkey.not_added', full: 'passkey.full', known: 'passkey.known' } as const
+
+const DONE = {
+  passkey_added: 'security.done.passkey_added',
+  passkey_renamed: 'security.done.passkey_renamed',
+  passkey_removed: 'security.done.passkey_removed',
+  totp_added: 'security.done.totp_added',
+  totp_removed: 'security.done.totp_removed',
+} as const
+const done = doneText(DONE)
 
 type Handler = (request: FastifyRequest, reply: FastifyReply, session: SignedIn, acting: Deps) => Promise<unknown>
 
@@ -51,25 +53,18 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     return return_to === '' ? OVERVIEW : `${OVERVIEW}?${new URLSearchParams({ return_to })}`
   }
   const toOverview = (reply: FastifyReply) => seeOther(reply, OVERVIEW)
-  const toDone = (reply: FastifyReply, done: SecurityChange, page = OVERVIEW) =>
+  const toDone = (reply: FastifyReply, done: keyof typeof DONE, page = OVERVIEW) =>
     seeOther(reply, `${page}${page.includes('?') ? '&' : '?'}done=${done}`)
 
   app.get(OVERVIEW, async (request, reply) => {
     const session = await findSession(deps, cookie.read(request))
-    const { done } = securityQuery.parse(request.query)
     if (!session) return askToSignIn(reply, withReturnTo(request.query), false)
     FORM_OWNER.bindFormsTo(deps.keys, request, subjectOf(session))
-    return show(request, reply, session, '', done)
+    return show(request, reply, session)
   })
 
   const withPasskeys = hasPasskeys(config)
-  const show = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    session: SignedIn,
-    alert: string,
-    done?: SecurityChange,
-  ) => {
+  const show = async (request: FastifyRequest, reply: FastifyReply, session: SignedIn, alert = '') => {
     const { totpSince, recoveryCodes } = await factorsOf(deps, session)
     const here = withReturnTo(request.body ?? request.query)
     const fresh = await isFresh(deps, session)
@@ -80,7 +75,7 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       totpSince: totpSince?.toISOString() ?? null,
       recoveryCodes: String(recoveryCodes),
       alert,
-      done: done ? textsFor(request)(`security.done.${done}`) : null,
+      done: done(request),
       returnTo: returnToOf(request.body ?? request.query),
       signInAgain: `/sign-in?${new URLSearchParams({ return_to: here, confirm: '1' })}`,
       passkeys: withPasskeys ? await shownPasskeys(session, fresh) : null,

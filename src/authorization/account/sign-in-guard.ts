@@ -3,18 +3,20 @@ import type { Config } from '../../platform/config/index.ts'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
+import { openSignedText, signedText } from '../../platform/lib/crypto/carried-text.ts'
+import type { Keys } from '../../platform/lib/crypto/keys.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
-import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
+import { actorOf } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
-import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'
-import { countOwnChange, DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
+import { localPath } from '../../platform/lib/web/return-to.ts'
+import { countOwnChange, DEVICE_LIFETIME_S, rememberDevice, signInAlert } from '../../platform/throttle/index.ts'
 import { FLOW_S, newBrowserMark, type UpstreamDeps } from '../upstream/index.ts'
-import { CodesUsedUp, SignInRefused } from './errors.ts'
+import { CodesUsedUp } from './errors.ts'
 import { findFactors } from './factor-store.ts'
 import { endThisSession, findSession, type SignedIn, sessionCookie } from './session.ts'
 import { accountOf } from './sign-in.ts'
 import { endSessionThere } from './upstream-sign-in.ts'
-import type { SignInBrowser } from './wire.ts'
+import { type SignInBrowser, signInQuery } from './wire.ts'
 
 export const SECOND_STEP = '/sign-in/code'
 /** Below /sign-in, so that the device cookie is sent there. */
@@ -47,18 +49,11 @@ export function signInBrowser(deps: Deps) {
 }
 
 /** The text for a refused sign-in, whose status it sets. Rethrows anything but SignInRefused. */
-export function alertOf({ clock }: Deps, request: FastifyRequest, reply: FastifyReply, thrown: unknown, wrong: string) {
-  if (!(thrown instanceof SignInRefused)) throw thrown
-  noteForLog(request, { detail: thrown.message })
-  const t = textsFor(request)
-  const { retryAt } = thrown
-  if (!retryAt) {
-    reply.code(403)
-    return t(wrong)
-  }
-  const when = retryAfter(request, reply, retryAt, clock.now())
-  return t(thrown instanceof CodesUsedUp ? 'second_step.used_up' : 'sign_in.limited', { when })
-}
+export const alertOf = (deps: Deps, request: FastifyRequest, reply: FastifyReply, thrown: unknown, wrong: string) =>
+  signInAlert(deps, request, reply, thrown, {
+    wrong,
+    ...(thrown instanceof CodesUsedUp ? { limited: 'second_step.used_up' } : {}),
+  })
 
 /** Identifies the browser, all its tabs alike, on the way to the OpenID provider and back. */
 export const browserMark = ({ config }: Deps) => {
@@ -127,3 +122,41 @@ async function secondFactor({ config, db }: Deps, session: SignedIn): Promise<'u
 
 /** Step-up authentication, for other rooms. */
 export const STEP_UP = { isFresh, secondFactor, ask: askToSignIn }
+
+/**
+ * The app that the sign-in page shows ("to continue to …"). Its name is signed together with the return address, so
+ * that nobody can craft a link to our page which names an app that did not send the person there.
+ */
+
+interface SigningDeps {
+  readonly keys: Keys
+  readonly config: { readonly PUBLIC_URL: string }
+}
+
+const purposeOf = (returnTo: string): string => `sign-in for\n${returnTo}`
+
+/** Path and query of the sign-in page. Names the app only if it is live, so reviewed; `more` adds parameters. */
+export function signInFor(
+  { keys, config }: SigningDeps,
+  { name, stage }: { readonly name: string; readonly stage: string },
+  returnTo: string,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const path = localPath(returnTo, config.PUBLIC_URL)
+  const app = stage === 'live' && { app: signedText(keys, purposeOf(path), name) }
+  return `/sign-in?${new URLSearchParams({ return_to: path, ...app, ...more })}`
+}
+
+/** What the pages of a sign-in pass on: the return address, and the app if it is signed for that address. */
+export function carriedOf({ keys, config }: SigningDeps, given: unknown) {
+  const { return_to, app: signedApp = '' } = signInQuery.parse(given)
+  const returnTo = localPath(return_to, config.PUBLIC_URL)
+  const appName = readAppName(keys, signedApp, returnTo)
+  const app = appName === undefined ? '' : signedApp
+  const carried = new URLSearchParams({ return_to: returnTo, ...(app ? { app } : {}) })
+  return { returnTo, app, appName, carried: String(carried) }
+}
+
+/** The app's name; undefined if the signature is invalid, or made for another return address. */
+export const readAppName = (keys: Keys, text: string, returnTo: string): string | undefined =>
+  openSignedText(keys, purposeOf(returnTo), text)?.text

@@ -4,8 +4,14 @@ import { type Deps, inPersonTransaction } from '../../platform/deps.ts'
 import { HOUR_S } from '../../platform/lib/clock.ts'
 import { verifyPassword } from '../../platform/lib/crypto/password.ts'
 import { normalName } from '../../platform/lib/precis.ts'
-import { countWithin, knownDevice, type SignInAttempt, signInLimits } from '../../platform/throttle/index.ts'
-import { SecondStepNeeded, SignInRefused } from './errors.ts'
+import {
+  countWithin,
+  knownDevice,
+  type SignInAttempt,
+  SignInRefused,
+  signInLimits,
+} from '../../platform/throttle/index.ts'
+import { SecondStepNeeded } from './errors.ts'
 import { findTotp } from './factor-store.ts'
 import { tellPerson } from './person-mail.ts'
 import { endSession, startSession } from './session.ts'
@@ -44,7 +50,7 @@ export const accountOf = (passport: string) => ({ kind: 'passport', name: normal
 
 /** Limits on wrong passwords and codes of one person. */
 export const personLimits = (deps: Deps, passport: string, browser: Omit<SignInAttempt, 'kind' | 'name'>) =>
-  signInLimits(deps, { ...accountOf(passport), ...browser }, (until) => new SignInRefused(until))
+  signInLimits(deps, { ...accountOf(passport), ...browser })
 
 async function attemptSignIn(deps: Deps, input: SignInInput): Promise<string> {
   const { passport, address, device } = input

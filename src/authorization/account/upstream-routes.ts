@@ -11,7 +11,7 @@ import { localeOfRequest, sendPage } from '../../platform/lib/web/page.ts'
 import { queryOf } from '../../platform/lib/web/request-target.ts'
 import { invalidRequest, tooManyRequests } from '../../platform/lib/web/rescode.ts'
 import { localPath } from '../../platform/lib/web/return-to.ts'
-import { limitRate, networkOf, preparePages } from '../../platform/throttle/index.ts'
+import { limitRate, networkOf, preparePages, SignInRefused } from '../../platform/throttle/index.ts'
 import {
   beginFlow,
   CALLBACK,
@@ -21,11 +21,9 @@ import {
   SIGNED_OUT,
   UpstreamFailure,
 } from '../upstream/index.ts'
-import { SignInRefused } from './errors.ts'
 import { PASSWORD_PATH } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
-import { carriedOf, readAppName } from './sign-in-app.ts'
-import { browserMark, signInBrowser } from './sign-in-guard.ts'
+import { browserMark, carriedOf, readAppName, signInBrowser } from './sign-in-guard.ts'
 import { endFromUpstream, signInFromUpstream } from './upstream-sign-in.ts'
 import { callbackQuery, signInQuery, upstreamQuery } from './wire.ts'
 

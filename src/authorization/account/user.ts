@@ -6,10 +6,10 @@ import { type Deps, inPersonTransaction, inTransaction } from '../../platform/de
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
 import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
-import { changePassport } from './contact-change.ts'
+import { findByPassport, findByPhone, listUsers as usersOf } from './bulk-store.ts'
 import { AlreadyTaken, noSuchUser } from './errors.ts'
-import { findByPassport, findByPhone, listUsers as usersOf } from './list-store.ts'
 import { tellPerson } from './person-mail.ts'
+import { changePassport } from './profile.ts'
 import { deleteChange, deletePicture, setPhone, updateProfile } from './profile-store.ts'
 import * as store from './store.ts'
 import {

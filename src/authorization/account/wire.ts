@@ -13,7 +13,6 @@ import {
 } from '../../platform/lib/json/input.ts'
 import { hasInvisible } from '../../platform/lib/precis.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
-import { doneQuery } from '../../platform/lib/web/done-query.ts'
 import { webUrl } from '../../platform/lib/web/web-url.ts'
 import type { SignInSource } from '../../platform/throttle/index.ts'
 
@@ -29,17 +28,6 @@ export const signInForm = z.object({ passport, password: typedPassword })
 export const forgottenForm = signInForm.pick({ passport: true })
 
 export const codeForm = z.object({ code: z.string().trim().min(1).max(40) })
-
-export const SECURITY_CHANGES = [
-  'passkey_added',
-  'passkey_renamed',
-  'passkey_removed',
-  'totp_added',
-  'totp_removed',
-] as const
-export type SecurityChange = (typeof SECURITY_CHANGES)[number]
-/** The change that the page confirms. */
-export const securityQuery = doneQuery(SECURITY_CHANGES)
 
 const base64url = z.string().regex(/^[\w-]{1,8192}$/)
 /** The parts of a `navigator.credentials` response that we use; all of them are verified. */

@@ -110,8 +110,7 @@ function responses({ dialect, answers, failures }: DescribedOperation, t: Transl
 function redirect(answer: DescribedResponse | undefined, refused: readonly ReportedFailure[], t: Translate): Part {
   const fields = (answer?.fields ?? []).map(({ name, meaning }) => `- \`${name}\`: ${meaning}`)
   const errors = [...new Set(refused.map(({ code }) => code))].map((code) => `\`${code}\``)
-  const failed =
-    errors.length > 0 ? [t('api.redirect_errors', { errors: errors.join(t('sandbox.list.separator')) })] : []
+  const failed = errors.length > 0 ? [t('api.redirect_errors', { errors: errors.join(t('layout.between')) })] : []
   return {
     description: [t('api.answer.redirect'), ...fields, ...failed].join('\n'),
     headers: { Location: { description: t('api.answer.redirect'), schema: { type: 'string', format: 'uri' } } },

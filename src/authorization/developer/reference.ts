@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Config } from '../../platform/config/index.ts'
 import { contractAnswer, type FailureRow, NamedFailure, oauthErrorOf } from '../../platform/lib/failure.ts'
 import type { ApiOperation } from '../../platform/lib/web/api-operation.ts'
@@ -8,8 +9,7 @@ import { worded } from '../../platform/lib/web/worded.ts'
 import { OAUTH_API } from '../oauth/index.ts'
 import { OIDC_API } from '../oidc/index.ts'
 import { RESOURCE_API } from '../resource/index.ts'
-import { sentExampleOf } from './examples.ts'
-import { exampleFor, kindOf, meaningOf, type Schema, schemaOf } from './schema.ts'
+import { exampleOf, sentExampleOf } from './examples.ts'
 
 /** Every endpoint for apps, in the order of use. */
 export const OPERATIONS: readonly ApiOperation[] = [...OIDC_API, ...OAUTH_API, ...RESOURCE_API]
@@ -153,3 +153,76 @@ export function matching(operations: readonly DescribedOperation[], search: stri
     return words.every((word) => text.includes(word))
   })
 }
+
+/** The subset of JSON Schema (draft 2020-12) that our wire formats use. */
+type Schema = Readonly<{
+  type?: string
+  description?: string
+  properties?: Readonly<Record<string, Schema>>
+  required?: readonly string[]
+  items?: Schema
+  anyOf?: readonly Schema[]
+  oneOf?: readonly Schema[]
+  enum?: readonly unknown[]
+  const?: unknown
+  [more: string]: unknown
+}>
+
+type Dialect = ApiOperation['dialect']
+
+/** Fields whose meaning differs between the dialects. */
+const CONTRACT_MEANINGS: readonly string[] = ['gender', 'phone_number', 'redirect_uri', 'scope', 'state']
+
+const keyOf = (dialect: Dialect, name: string): string =>
+  dialect === 'contract' && CONTRACT_MEANINGS.includes(name) ? `api.contract_field.${name}` : `api.field.${name}`
+
+const meaningOf = (t: Translate, dialect: Dialect, name: string): string => t(keyOf(dialect, name))
+
+/** The schema of a message, with fields described in the reader's language. */
+function schemaOf(message: z.ZodType, t: Translate, dialect: Dialect): Schema {
+  const { $schema: _, ...schema } = z.toJSONSchema(message) as Schema
+  return described(schema, t, dialect)
+}
+
+function described(schema: Schema, t: Translate, dialect: Dialect): Schema {
+  const nested = (part: Schema): Schema => described(part, t, dialect)
+  const { properties, items, anyOf } = schema
+  // Fields may be added later, so schemas are open; only an empty message stays closed.
+  const { additionalProperties, ...rest } = schema
+  const closed = additionalProperties === false && properties && Object.keys(properties).length === 0
+  return {
+    ...rest,
+    ...(closed ? { additionalProperties } : {}),
+    ...(anyOf ? { anyOf: anyOf.map(nested) } : {}),
+    ...(items ? { items: nested(items) } : {}),
+    ...(properties
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, property]) => [
+              name,
+              { description: meaningOf(t, dialect, name), ...nested(property) },
+            ]),
+          ),
+        }
+      : {}),
+  }
+}
+
+/** An example message for the schema, made from the examples of its fields. */
+function exampleFor(schema: Schema, dialect: Dialect): unknown {
+  const { properties = {}, anyOf } = schema
+  if (anyOf?.[0]) return exampleFor(anyOf[0], dialect)
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [name, valueFor(name, property, dialect)]),
+  )
+}
+
+function valueFor(name: string, schema: Schema, dialect: Dialect): unknown {
+  if (schema.type === 'object') return exampleFor(schema, dialect)
+  if (schema.type === 'array' && schema.items) return [exampleFor(schema.items, dialect)]
+  return exampleOf(dialect, name) ?? schema.const ?? schema.enum?.[0]
+}
+
+/** The type of a field as shown to readers, or the values that it can have. */
+const kindOf = ({ type = 'string', enum: values, const: only }: Schema): string =>
+  values?.join(' | ') ?? (only === undefined ? type : String(only))

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { type OutputOf, parseInput } from '../../platform/lib/json/input.ts'
-import type { MemberRole } from '../../platform/lib/member.ts'
+import { invitationInWords, type MemberRole } from '../../platform/lib/member.ts'
 import { doneText } from '../../platform/lib/web/done-query.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { STEP_UP } from '../account/index.ts'
@@ -136,23 +136,8 @@ const shownMember = ({ member_id, name, role, joined_at }: People['members'][num
   at: joined_at.toISOString(),
 })
 
-function shownInvitation(
-  { invitation_id, mail, role, counts, expires_at, mail_state, mail_error }: People['invitations'][number],
+const shownInvitation = (
+  { invitation_id, mail, role, expires_at: until, ...invitation }: People['invitations'][number],
   now: Date,
   t: Translate,
-) {
-  const isOver = expires_at <= now || !counts
-  return {
-    id: invitation_id,
-    mail,
-    role,
-    detail: isOver
-      ? t(counts ? 'sandbox.members.expired' : 'sandbox.members.ended')
-      : t('sandbox.members.invited', { until: '\n' }),
-    at: isOver ? null : expires_at.toISOString(),
-    problem: mail_error && {
-      error: mail_error,
-      text: mail_state === 'failed' ? t('sandbox.members.mail_failed') : t('sandbox.members.mail_waiting'),
-    },
-  }
-}
+) => ({ id: invitation_id, mail, role, ...invitationInWords({ until, ...invitation }, now, t) })

@@ -3,17 +3,65 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { asPerson } from '../../platform/audit/index.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { type OutputOf, parseInput } from '../../platform/lib/json/input.ts'
+import { scopeTextKey } from '../../platform/lib/scope.ts'
 import { addDays, isTimeZone, localDate, startOfDay } from '../../platform/lib/time-zone.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
 import { JSON_TYPE } from '../../platform/lib/web/envelope.ts'
+import type { Translate } from '../../platform/lib/web/locale.ts'
 import { STEP_UP } from '../account/index.ts'
-import { readsByDay } from '../resource/index.ts'
+import { ownGrants } from '../oauth/index.ts'
+import { type AccessKind, readsByDay } from '../resource/index.ts'
 import { accountPages, type PersonRequest } from './account-guard.ts'
-import { kindsInWords, readInWords } from './account-texts.ts'
 import { cancelDeletion, deletionMode, deletionOf, requestDeletion } from './deletion.ts'
-import { countErasable } from './erase.ts'
-import { exportUser } from './export.ts'
-import { appsByKey } from './known-apps.ts'
+import { appsByKey, knownApps } from './known-apps.ts'
+import { countErasable, exportUser } from './person-data.ts'
+
+const PATH = '/account'
+/** The app that was just withdrawn, and which page of the list; unusable values count as absent. */
+const pageQuery = z
+  .object({
+    withdrawn: z.string().optional().catch(undefined),
+    page: z.coerce.number().int().min(1).max(1_000).catch(1),
+  })
+  .catch({ withdrawn: undefined, page: 1 })
+
+/** Apps that the person has allowed something, and withdrawal of that. */
+export const appsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const pages = await accountPages(app, deps)
+
+  pages.get(PATH, async ({ request, person, page, t }) => {
+    await app.accessLedger.flushOf(person)
+    const query = pageQuery.parse(request.query)
+    const { apps, hasMore, withdrawn } = await knownApps(deps, person, query)
+    return page('apps', 'people/apps', {
+      done: withdrawn && t('account.withdrawn_now', { app: withdrawn }),
+      newer: query.page > 1 ? query.page - 1 : null,
+      older: hasMore ? query.page + 1 : null,
+      apps: apps.filter(({ since }) => since !== null).map((known) => shownApp(known, t)),
+      former: apps.filter(({ since }) => since === null).map((known) => shownApp(known, t)),
+    })
+  })
+
+  // Idempotent: repeated, or from several tabs, the app ends up without access, and the page says so.
+  pages.form('/account/apps/withdraw', PATH, async ({ request, person, deps: acting }) => {
+    const withdrawal = parseInput(ownGrants.withdraw.input, request.body)
+    await ownGrants.withdraw(acting, withdrawal, person)
+    return `?${new URLSearchParams({ withdrawn: withdrawal.app_key })}`
+  })
+}
+
+type KnownApp = OutputOf<typeof knownApps>['apps'][number]
+
+function shownApp({ scopes, since, withdrawnAt, reads, ...app }: KnownApp, t: Translate) {
+  return {
+    ...app,
+    may: scopesInWords(scopes, t),
+    since: since?.toISOString() ?? null,
+    withdrawnAt: withdrawnAt?.toISOString() ?? null,
+    reads: reads.map(({ kind, reads, last_at }) => ({ at: last_at.toISOString(), text: readInWords(kind, reads, t) })),
+  }
+}
 
 const READS = '/account/reads'
 const DATA = '/account/data'
@@ -104,3 +152,25 @@ export const dataRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   }
   pages.get(`${DATA}/person.json`, download, { config: { answersHead: false } }) // the audit log records each download
 }
+
+/** What an app may read, in words, without repetitions. */
+const scopesInWords = (scopes: readonly string[], t: Translate): string =>
+  [...new Set(scopes.map(scopeTextKey).filter((key) => t.has(key)))].map((key) => t(key)).join(t('layout.between'))
+
+/** "Your phone number 12 times, last on …"; a line feed is the placeholder for the time. */
+function readInWords(kind: AccessKind, reads: number, t: Translate): string {
+  const times =
+    reads === 1 ? t('account.times.one') : t('account.times.more', { count: reads.toLocaleString(t.locale) })
+  return t(kind === 'phone' ? 'account.phone.read' : 'account.profile.read', { times, when: '\n' })
+}
+
+/** Kinds of data about a person, in words, with their counts up to `most`; empty kinds are left out. */
+const kindsInWords = (rows: Readonly<Record<string, number>>, most: number, t: Translate): [string, string][] =>
+  Object.entries(rows)
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => {
+      const key = `account.data.${what}`
+      const number = count.toLocaleString(t.locale)
+      const shown = count < most ? number : t('account.data.at_least', { count: number })
+      return [t.has(key) ? t(key) : what.replaceAll('_', ' '), shown]
+    })

@@ -17,7 +17,7 @@ import {
   type UserKey,
 } from '../account/index.ts'
 import * as store from './deletion-store.ts'
-import { eraseUser } from './erase.ts'
+import { eraseUser } from './person-data.ts'
 
 const GRACE_DAYS = 14
 /** How long a run lasts, of an hour until the next. */

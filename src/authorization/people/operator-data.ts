@@ -6,8 +6,7 @@ import { FACTORS, PERSON_SESSIONS, resetPassword, type UserKey, userKey } from '
 import { previewRevocation } from '../oauth/index.ts'
 import { accessFilter, listAccesses } from '../resource/index.ts'
 import { listDeletionRequests } from './deletion.ts'
-import { countErasable, eraseUser } from './erase.ts'
-import { exportedUser, exportUser } from './export.ts'
+import { countErasable, eraseUser, exportedUser, exportUser } from './person-data.ts'
 
 /** A user id may hold any character, even a slash, so it goes into the query. */
 export const page = (name: string) => ({ page: { path: `/users/${name}`, about: ['cid', 'user_id'] } }) as const

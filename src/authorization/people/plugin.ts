@@ -1,9 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
-import { appsRoutes } from './apps-routes.ts'
-import { dataRoutes } from './data-routes.ts'
-import { pictureRoutes } from './picture-routes.ts'
-import { profileRoutes } from './profile-routes.ts'
+import { appsRoutes, dataRoutes } from './data-routes.ts'
+import { pictureRoutes, profileRoutes } from './profile-routes.ts'
 import { securityRoutes } from './security-routes.ts'
 
 /** One person across all rooms: their own pages, all data about them, its erasure. */

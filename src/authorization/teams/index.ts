@@ -4,8 +4,18 @@ export { APP_SECRET, changeInDevelopment, makeTestUsers, registerApp } from './a
 export { type AppAccess, appsOfPerson, appsOfTeam, appsOfTeams, findAppAccess } from './app-store.ts'
 export { TeamRefusal } from './errors.ts'
 export { setTeamMailState } from './invitation-store.ts'
-export { findTeamMail, invite, inviteAgain, joinTeam, openInvitation, withdrawInvitation } from './invite.ts'
-export { handOverTeams, leaveTeam, removeMember, setMemberRole } from './members.ts'
+export {
+  findTeamMail,
+  handOverTeams,
+  invite,
+  inviteAgain,
+  joinTeam,
+  leaveTeam,
+  openInvitation,
+  removeMember,
+  setMemberRole,
+  withdrawInvitation,
+} from './members.ts'
 export { TEAM_ACTIONS } from './operator.ts'
 export { APP_REQUESTS } from './request.ts'
 export { findMembership, isDeveloper, TEAM_RETENTION, TEAMS_OF_PERSON, teamsOfPerson } from './store.ts'

@@ -100,15 +100,15 @@ const failed = (description: string): Part => {
   const data = { type: 'object', required: ['message'], properties: { message: { type: 'string' }, problems } }
   return { description, content: json(envelope({ type: 'integer' }, data)) }
 }
-const RESPONSES = {
-  BadInput: failed('20007: each problem with its field; nothing was done'),
-  NoToken: failed('20015: no operator has this token'),
-  NoRole: failed('20003: the operator’s role does not allow it'),
-  NotFound: failed('20007: there is no such record'),
-  TooMany: failed('20003: too many requests; Retry-After says when to try again'),
-  Unavailable: failed('20013: the service or its database is not available; it may not be known whether it was done'),
-}
-const ref = (name: keyof typeof RESPONSES): Part => ({ $ref: `#/components/responses/${name}` })
+const REFUSALS = [
+  [400, 'BadInput', '20007: each problem with its field; nothing was done'],
+  [401, 'NoToken', '20015: no operator has this token'],
+  [403, 'NoRole', '20003: the operator’s role does not allow it'],
+  [404, 'NotFound', '20007: there is no such record'],
+  [429, 'TooMany', '20003: too many requests; Retry-After says when to try again'],
+  [503, 'Unavailable', '20013: the service or its database is not available; it may not be known whether it was done'],
+] as const
+const RESPONSES = Object.fromEntries(REFUSALS.map(([, name, description]) => [name, failed(description)]))
 
 function operation(action: Action, t: Translate): Part {
   const { id, command, role, route, dangerous, respond } = action
@@ -156,14 +156,7 @@ const responses = (data: Part, file?: Part): Part => ({
   200: file
     ? { description: 'the file', content: file }
     : { description: 'rescode 0', content: json(envelope({ type: 'integer', const: 0 }, data)) },
-  ...{
-    400: ref('BadInput'),
-    401: ref('NoToken'),
-    403: ref('NoRole'),
-    404: ref('NotFound'),
-    429: ref('TooMany'),
-    503: ref('Unavailable'),
-  },
+  ...Object.fromEntries(REFUSALS.map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }])),
 })
 
 /** Each field with its description, and whether it is in the path. */

@@ -12,7 +12,6 @@ import {
   type Values,
   withCounts,
 } from '../actions/index.ts'
-import { resultOf } from './action-result.ts'
 import { cellFor, changesOf, readFields, shownText } from './action-values.ts'
 import type { Created, Fact, Field, FormPage, PageContext } from './page-model.ts'
 import {
@@ -35,6 +34,7 @@ import {
   perform,
   titleOf,
 } from './placed.ts'
+import { resultOf } from './record-parts.ts'
 import { at, count, stateCell, text, yesNo } from './texts.ts'
 
 /** The form comes back with the record's present values: a second click must not undo another person's change. */
@@ -58,7 +58,7 @@ export function formPage(places: Places, change: Placed): FormPage {
     ...(change.upload ? { upload: change.upload } : {}),
     title: titleOf(change),
     ...(change.dangerous ? { isDangerous: true } : {}),
-    ...(isEdit || (change.method === 'PUT' && change.form) ? { button: 'console.save' } : {}),
+    ...(isEdit || (change.method === 'PUT' && change.form) ? { button: 'layout.save' } : {}),
     exactly: () => fieldsOf(change).flatMap(({ name, secret }) => (secret ? [name] : [])),
     back: (context) => (change.after ? at(change.after.slice(1)) : backOf(detail ?? list, keysIn(change, context))),
     confirm: async (context) => {

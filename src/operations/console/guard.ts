@@ -1,23 +1,21 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler, preHandlerAsyncHookHandler } from 'fastify'
 import type { Config } from '../../platform/config/index.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
-import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import { mayBeDone } from '../../platform/lib/database-errors.ts'
 import { prefersHtml } from '../../platform/lib/web/accept.ts'
 import { failureAnswerOf, NO_STORE_HEADERS, prepareFailure } from '../../platform/lib/web/envelope.ts'
+import { FORM_OWNER } from '../../platform/lib/web/form-owner.ts'
 import { inMinutes } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
-import { localPath, refererPath } from '../../platform/lib/web/return-to.ts'
+import { leadToSignIn, refererPath } from '../../platform/lib/web/return-to.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
 import { ADMIN_TOKEN_NAME, type ConsoleOperator, findConsoleSession, RoleNeeded } from '../operators/index.ts'
-import { mayDo, roleFor } from './permissions.ts'
+import { mayDo, roleFor } from './page-model.ts'
 import { SECTIONS } from './sections/index.ts'
 import { roleText } from './texts.ts'
-import { markedForm } from './wire.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -32,12 +30,6 @@ export const consoleCookie = ({ PUBLIC_URL, OPERATOR_SESSION_S }: Config): OwnCo
 
 export const SIGN_IN = `${HOME}/sign-in`
 export const AUTHENTICATOR = `${HOME}/authenticator`
-
-/** The path to return to if it is below /console; otherwise the home page. */
-export function consolePath(returnTo: string | undefined, publicUrl: string): string {
-  const path = localPath(returnTo, publicUrl)
-  return /^\/console(?:[/?#]|$)/.test(path) ? path : HOME
-}
 
 /** The signed-in operator. */
 export function whoIs({ consoleOperator }: FastifyRequest): ConsoleOperator {
@@ -59,10 +51,8 @@ export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolea
     const operator = await findConsoleSession(deps, session)
     const isGet = request.method === 'GET'
     if (!operator) {
-      const page = isGet ? request.url : refererPath(request, deps.config.PUBLIC_URL)
-      const query = new URLSearchParams({ return_to: page ?? HOME })
-      if (session !== undefined || !isGet) query.set('ended', '1')
-      return reply.headers(NO_STORE_HEADERS).redirect(`${SIGN_IN}?${query}`, isGet ? 302 : 303)
+      const page = isGet ? request.url : (refererPath(request, deps.config.PUBLIC_URL) ?? HOME)
+      return leadToSignIn(request, reply, { signIn: SIGN_IN, page, session })
     }
     request.consoleOperator = operator
     request.operator = operator
@@ -72,19 +62,15 @@ export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolea
   }
 }
 
-/** The CSRF token that every form of a session carries. */
-export const formMark = ({ keys }: Deps, { sessionHash }: ConsoleOperator): string =>
-  hmacSha256(keys.form, 'console\n', sessionHash).toString('base64url')
-
-/** A preHandler hook that refuses forms without their session's mark. */
+/** A preHandler hook that refuses forms without the mark of their session. */
 export const refuseForgedForms =
-  (deps: Deps): preHandlerAsyncHookHandler =>
+  ({ keys }: Deps): preHandlerAsyncHookHandler =>
   async (request) => {
-    if (request.method !== 'POST') return
-    const mark = formMark(deps, whoIs(request))
-    const form = markedForm.safeParse(request.body)
-    if (form.success && equalSecrets(form.data.form_mark, mark)) return
-    throw new RescodeError(20003, { detail: 'a form that is not of this session' })
+    const session = `console ${whoIs(request).sessionHash.toString('base64url')}`
+    const mark: unknown = Object(request.body)[FORM_OWNER.field]
+    if (request.method === 'POST' && !FORM_OWNER.isOf(keys, session, mark))
+      throw new RescodeError(20003, { detail: 'a form that is not of this session' })
+    FORM_OWNER.bindFormsTo(keys, request, session)
   }
 
 /** An onRequest hook: throws RoleNeeded for operators of a lower role, and records that in the audit log. */
@@ -113,7 +99,7 @@ export function sendConsolePage(
   const sections = SECTIONS.filter(({ operation, lists }) => lists && operator && mayDo(operator.role, operation)).map(
     ({ id, title }) => ({ href: `${HOME}/${id}`, name: t(title), isCurrent: id === section }),
   )
-  return sendPage(request, reply, view, { mark: '', ...data, who, sections }, options)
+  return sendPage(request, reply, view, { ...data, who, sections }, options)
 }
 
 /** Shows an error as a page that leads back into the console, with its HTTP status; scripts get JSON. */

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../../platform/deps.ts'
 import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
 import { allows } from '../../platform/lib/web/admin-auth.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
@@ -13,10 +12,18 @@ import { EXPORT_FORMATS, exportQuery } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 import type { GatherMetrics } from '../metrics/index.ts'
 import { StaleForm } from './action-form.ts'
-import { formMark, HOME, onBehalfOf, rolesOnly, sendConsolePage, whoIs } from './guard.ts'
+import { HOME, onBehalfOf, rolesOnly, sendConsolePage, whoIs } from './guard.ts'
 import { homePage } from './home.ts'
-import type { ActionLink, DetailPage, Field, FormPage, ListPage, PageContext, Section } from './page-model.ts'
-import { mayDo } from './permissions.ts'
+import {
+  type ActionLink,
+  type DetailPage,
+  type Field,
+  type FormPage,
+  type ListPage,
+  mayDo,
+  type PageContext,
+  type Section,
+} from './page-model.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
 import { titled } from './texts.ts'
@@ -78,7 +85,7 @@ export const consoleRoutes: FastifyPluginAsync<Options> = async (app, { deps, ga
     for (const form of section.forms ?? []) {
       const { upload } = form
       if (upload) await app.register(uploadRoutes, { deps, contextOf, section: section.id, form, upload })
-      else formRoutes(app, deps, contextOf, section, form)
+      else formRoutes(app, contextOf, section, form)
     }
   }
 }
@@ -145,7 +152,7 @@ function detailRoute(app: FastifyInstance, contextOf: ContextOf, section: Sectio
   })
 }
 
-function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, section: Section, form: FormPage): void {
+function formRoutes(app: FastifyInstance, contextOf: ContextOf, section: Section, form: FormPage): void {
   const onRequest = rolesOnly(form.operation)
   const confirm = async (
     request: FastifyRequest,
@@ -174,7 +181,6 @@ function formRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, sect
       others: allowedTo(context, others),
       problems: shownProblems(problems, context.t, labelAmong(fields)),
       action: request.url,
-      mark: formMark(deps, whoIs(request)),
     }
     const query = queryOf(request.url)
     return sendConsolePage(request, reply, 'console/confirm', shown, { section: section.id, query })

@@ -3,31 +3,22 @@ import type { Deps } from '../../platform/deps.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { cookieCheck, ownCookie } from '../../platform/lib/web/own-cookie.ts'
-import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'
+import { textsFor } from '../../platform/lib/web/page.ts'
 import { qrPicture } from '../../platform/lib/web/qr.ts'
 import { noSuchPath } from '../../platform/lib/web/rescode.ts'
-import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
+import { pathBelow } from '../../platform/lib/web/return-to.ts'
+import { DEVICE_LIFETIME_S, rememberDevice, SignInRefused, signInAlert } from '../../platform/throttle/index.ts'
 import {
   ADMIN_TOKEN_NAME,
   confirmTotp,
   endConsoleSession,
   enrolTotp,
-  OperatorSignInRefused,
   renewRecoveryCodes,
   showOperator,
   signInOperator,
   signInWithAdminToken,
 } from '../operators/index.ts'
-import {
-  AUTHENTICATOR,
-  consoleCookie,
-  consolePath,
-  formMark,
-  onBehalfOf,
-  SIGN_IN,
-  sendConsolePage,
-  whoIs,
-} from './guard.ts'
+import { AUTHENTICATOR, consoleCookie, HOME, onBehalfOf, SIGN_IN, sendConsolePage, whoIs } from './guard.ts'
 import { codeForm, signInForm, signInQuery } from './wire.ts'
 
 interface SignInPage {
@@ -60,12 +51,12 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 
   app.get('/sign-in', (request, reply) => {
     const { return_to, ended, first } = signInQuery.parse(request.query)
-    const returnTo = consolePath(return_to, config.PUBLIC_URL)
+    const returnTo = pathBelow(HOME, return_to, config.PUBLIC_URL)
     return sendSignIn(request, reply, { returnTo, ended: ended === '1', first: first === '1' })
   })
 
   app.post('/sign-in', async (request, reply) => {
-    const returnTo = consolePath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
+    const returnTo = pathBelow(HOME, signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
     const first = 'token' in Object(request.body)
     const form = signInForm.safeParse(request.body)
     if (!form.success) {
@@ -92,12 +83,12 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       if (!pending) deviceCookie.set(reply, rememberDevice(deps, account, device))
       return seeOther(reply, pending ? AUTHENTICATOR : returnTo)
     } catch (error) {
-      const alert = refuse(deps, error, request, reply)
+      const alert = signInAlert(deps, request, reply, error, REFUSED)
       return sendSignIn(request, reply, { returnTo, name: first ? '' : name, alert, first })
     }
   })
 
-  app.get('/sign-out', (_request, reply) => seeOther(reply, '/console')) // which has the form
+  app.get('/sign-out', (_request, reply) => seeOther(reply, HOME)) // which has the form
 
   app.post('/sign-out', async (request, reply) => {
     await endConsoleSession({ ...deps, actor: actorOf(request, 'operator') }, cookie.read(request))
@@ -106,16 +97,8 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   })
 }
 
-/** Sets the status and returns the message, which does not say which of name, password and code was wrong. */
-function refuse({ clock }: Deps, error: unknown, request: FastifyRequest, reply: FastifyReply): string {
-  if (!(error instanceof OperatorSignInRefused)) throw error
-  noteForLog(request, { detail: error.message })
-  const t = textsFor(request)
-  if (error.retryAt)
-    return t('console.sign_in.limited', { when: retryAfter(request, reply, error.retryAt, clock.now()) })
-  reply.code(403)
-  return t('console.sign_in.wrong')
-}
+/** It does not say which of name, password and code was wrong. */
+const REFUSED = { wrong: 'console.sign_in.wrong' } as const
 
 const sendRecoveryCodes = (request: FastifyRequest, reply: FastifyReply, codes: readonly string[]) =>
   sendConsolePage(request, reply, 'console/recovery-codes', { codes }, { scripts: true })
@@ -124,7 +107,7 @@ const sendRecoveryCodes = (request: FastifyRequest, reply: FastifyReply, codes: 
 export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const cookie = consoleCookie(deps.config)
   const send = (request: FastifyRequest, reply: FastifyReply, page: object) => {
-    const shown = { made: null, picture: null, begun: false, alert: '', mark: formMark(deps, whoIs(request)), ...page }
+    const shown = { made: null, picture: null, begun: false, alert: '', ...page }
     return sendConsolePage(request, reply, 'console/authenticator', shown)
   }
 
@@ -135,7 +118,7 @@ export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
       const made = await enrolTotp(deps, whoIs(request))
       return await send(request, reply, { begun: true, made, picture: qrPicture(made.url) })
     } catch (error) {
-      if (!(error instanceof OperatorSignInRefused)) throw error
+      if (!(error instanceof SignInRefused)) throw error
       return seeOther(reply, AUTHENTICATOR) // there is one meanwhile, which ended the session: leads to the sign-in
     }
   })
@@ -148,7 +131,7 @@ export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
       cookie.set(reply, made.session)
       return await sendRecoveryCodes(request, reply, made.codes)
     } catch (error) {
-      const alert = refuse(deps, error, request, reply)
+      const alert = signInAlert(deps, request, reply, error, REFUSED)
       return send(request, reply, { begun: true, alert })
     }
   })
@@ -164,7 +147,7 @@ export const ownSignInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   async function send(request: FastifyRequest, reply: FastifyReply, alert = '') {
     const operator = withAuthenticator(request)
     const { recovery_codes } = await showOperator(deps, { name: operator.name })
-    const shown = { left: String(recovery_codes), alert, mark: formMark(deps, operator) }
+    const shown = { left: String(recovery_codes), alert }
     return sendConsolePage(request, reply, 'console/own-sign-in', shown, { query: '' })
   }
 
@@ -177,7 +160,7 @@ export const ownSignInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
       const codes = await renewRecoveryCodes(onBehalfOf(deps, request), operator, { code, address: request.ip })
       return await sendRecoveryCodes(request, reply, codes)
     } catch (error) {
-      return send(request, reply, refuse(deps, error, request, reply))
+      return send(request, reply, signInAlert(deps, request, reply, error, REFUSED))
     }
   })
 }

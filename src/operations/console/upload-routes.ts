@@ -13,7 +13,7 @@ import { type Problem, unavailable } from '../../platform/lib/web/rescode.ts'
 import { announcedBytes, fileTooLarge, isFileTooLarge } from '../../platform/lib/web/upload.ts'
 import { shownProblems, worded } from '../../platform/lib/web/worded.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
-import { formMark, rolesOnly, sendConsoleError, sendConsolePage, whoIs } from './guard.ts'
+import { rolesOnly, sendConsoleError, sendConsolePage, whoIs } from './guard.ts'
 import type { FormPage, PageContext, Table } from './page-model.ts'
 import { count, text } from './texts.ts'
 
@@ -81,7 +81,7 @@ export async function uploadRoutes(
     const { t } = contextOf(request)
     const page = {
       ...{ title: t(form.title), hint: t(upload.hint) },
-      ...{ action: request.url, mark: formMark(deps, whoIs(request)), back: `/console/${section}` },
+      ...{ action: request.url, back: `/console/${section}` },
       ...{ problems: [], counts: [], refused: null, sealed: '', done: false },
       ...shown,
     }

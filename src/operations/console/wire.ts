@@ -22,9 +22,6 @@ export const signInForm = byToken.or(byPassword)
 
 export const codeForm = z.object({ code: z.string().max(32).catch('') }).catch({ code: '' })
 
-/** The CSRF token (`formMark`). */
-export const markedForm = z.object({ form_mark: z.string() })
-
 /** Marks the page that a change returns to. */
 export const doneQuery = z.object({ done: z.literal('1') })
 
@@ -47,4 +44,4 @@ export const formFields = (given: unknown, exactly: readonly string[] = []): Rec
   )
 
 /** Fields that are about the page, not the record. */
-const NOT_FIELDS: ReadonlySet<string> = new Set(['ui_locales', 'done', 'form_mark'])
+const NOT_FIELDS: ReadonlySet<string> = new Set(['ui_locales', 'done'])

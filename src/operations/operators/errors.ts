@@ -37,14 +37,3 @@ export const foreignHost = (): RescodeError =>
     message: localized('demo-token-public'),
     detail: 'a Host that is not this machine, with the ADMIN_TOKEN of the demo',
   })
-
-/** An operator's sign-in was refused; with `retryAt`, because too many attempts had failed before. */
-export class OperatorSignInRefused extends Error {
-  override readonly name = 'OperatorSignInRefused'
-  readonly retryAt: Date | undefined
-
-  constructor(retryAt?: Date) {
-    super(retryAt ? 'too many sign-in attempts of an operator' : 'wrong name, password or code of an operator')
-    this.retryAt = retryAt
-  }
-}

@@ -12,20 +12,18 @@ import { cameByProxy, normalAddress } from '../../platform/lib/web/caller-addres
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { noSuchPath, tooManyRequests } from '../../platform/lib/web/rescode.ts'
 import { isLoopbackHost, namesThisMachine } from '../../platform/lib/web/web-url.ts'
-import { limitPages, networkOf } from '../../platform/throttle/index.ts'
+import { limitPages, mayRecordFailure, networkOf } from '../../platform/throttle/index.ts'
 import { readCommandToken } from './command-token.ts'
 import { foreignHost, RoleNeeded, wrongBearer } from './errors.ts'
 import { TOUCH_EVERY_S } from './session.ts'
-import { findToken, touchToken } from './token-store.ts'
+import { findToken, touchToken } from './store.ts'
 import { ADMIN_TOKEN_NAME } from './wire.ts'
 
 const MINUTE_S = 60
 /** Wrong tokens per network and minute before it has to wait; a valid token is accepted even then. */
 const FAILURES = { kind: 'operator token refused', most: 30, windowS: MINUTE_S } as const
-/** Audit rows per minute: about refusals of one operator, and about wrong tokens of one network and of all. */
+/** Audit rows per minute about refusals of one operator. */
 const ROWS_OF_OPERATOR = { kind: 'operator refusal recorded', most: 300, windowS: MINUTE_S } as const
-const ROWS_OF_NETWORK = { kind: 'operator sign-in recorded', most: 10, windowS: MINUTE_S } as const
-const ROWS_OF_ALL = { kind: 'operator sign-ins recorded', most: 100, windowS: MINUTE_S } as const
 
 export type IsForOperators = FastifyInstance['isForOperators']
 
@@ -138,8 +136,7 @@ async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | u
 async function refuseBearer(deps: Deps, request: FastifyRequest, tried: boolean): Promise<Error> {
   const wrong = wrongBearer(deps.config.ADMIN_TOKEN !== undefined)
   if (!tried) return wrong
-  const network = networkOf(request.ip)
-  const { exceeded, endsInMs } = deps.rateLimiter.count(FAILURES, network)
+  const { exceeded, endsInMs } = deps.rateLimiter.count(FAILURES, networkOf(request.ip))
   request.server.sampledLog.write(
     {
       level: 'warn',
@@ -149,7 +146,7 @@ async function refuseBearer(deps: Deps, request: FastifyRequest, tried: boolean)
     },
     request.log,
   )
-  if (mayRecord(deps, network)) {
+  if (mayRecordFailure(deps, 'operator', request.ip)) {
     await recordAudit(deps, {
       event: exceeded ? 'operator_sign_in_locked' : 'operator_sign_in_failed',
       actor: actorOf(request, 'operator'),
@@ -159,6 +156,3 @@ async function refuseBearer(deps: Deps, request: FastifyRequest, tried: boolean)
   }
   return exceeded ? tooManyRequests(Math.ceil(endsInMs / 1000)) : wrong
 }
-
-const mayRecord = ({ rateLimiter }: Deps, network: string): boolean =>
-  !rateLimiter.count(ROWS_OF_NETWORK, network).exceeded && !rateLimiter.count(ROWS_OF_ALL, '').exceeded

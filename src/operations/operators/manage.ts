@@ -8,7 +8,7 @@ import { operation } from '../../platform/lib/json/input.ts'
 import { allows, type Role } from '../../platform/lib/web/admin-auth.ts'
 import { lastAdmin, nameTaken, noSuchOperator, noSuchToken, roleAboveOperator } from './errors.ts'
 import * as store from './store.ts'
-import { insertToken, liveTokens, revokeToken } from './token-store.ts'
+import { insertToken, liveTokens, revokeToken } from './store.ts'
 import {
   newOperator,
   newToken,

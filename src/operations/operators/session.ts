@@ -5,7 +5,7 @@ import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import type { Keys } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, type Prefix, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Operator } from '../../platform/lib/web/admin-auth.ts'
-import * as store from './session-store.ts'
+import * as store from './store.ts'
 
 /** The last use of a session or token is stored at most this often. */
 export const TOUCH_EVERY_S = 60

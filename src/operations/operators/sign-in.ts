@@ -5,8 +5,7 @@ import { hashPassword, verifyPassword } from '../../platform/lib/crypto/password
 import { isRecoveryCode } from '../../platform/lib/crypto/recovery-code.ts'
 import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
-import type { SignInSource } from '../../platform/throttle/index.ts'
-import { OperatorSignInRefused } from './errors.ts'
+import { SignInRefused, type SignInSource } from '../../platform/throttle/index.ts'
 import { lockExisting } from './manage.ts'
 import { startAdminTokenSession, startOperatorSession } from './session.ts'
 import * as store from './store.ts'
@@ -28,7 +27,7 @@ export interface OperatorSignedIn {
 }
 
 /**
- * Opens a session for name, password and code; throws OperatorSignInRefused, which does not say what was wrong. Wrong
+ * Opens a session for name, password and code; throws SignInRefused, which does not say what was wrong. Wrong
  * passwords and codes share the limits of src/platform/throttle/sign-in.ts, which hold for simultaneous guesses too.
  * Wrong codes with a right password also have a daily limit; beyond it a right code is refused like a wrong one,
  * because any other answer would confirm the password.
@@ -63,7 +62,7 @@ async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<Operato
     throw await refused()
   }
   await limits.refuseExhausted()
-  if (await guesses?.usedUpUntil()) throw new OperatorSignInRefused()
+  if (await guesses?.usedUpUntil()) throw new SignInRefused()
   // Only now: a transaction that began before the code was known to be right would confirm the password by its time.
   const signedIn = await inTransaction(deps, async (inside) => {
     // A simultaneous sign-in may have used it up.
@@ -79,7 +78,7 @@ async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<Operato
   return signedIn
 }
 
-/** Opens a session for the holder of ADMIN_TOKEN. Throws OperatorSignInRefused, also without ADMIN_TOKEN. */
+/** Opens a session for the holder of ADMIN_TOKEN. Throws SignInRefused, also without ADMIN_TOKEN. */
 export async function signInWithAdminToken(
   deps: Deps,
   { token, ...browser }: SignInSource & { readonly token: string },

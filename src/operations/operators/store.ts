@@ -1,9 +1,12 @@
 import { z } from 'zod'
+import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
+import { DAY_S } from '../../platform/lib/clock.ts'
+import type { OpaqueToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
-import { type OperatorRow, operatorRow } from './wire.ts'
+import { ADMIN_TOKEN_NAME, type OperatorRow, operatorRow, operatorToken, role } from './wire.ts'
 
-/** Operators; their names are case-insensitive. Tokens and sessions are in token-store.ts and session-store.ts. */
+/** Names of operators are case-insensitive. */
 
 /** Returns 0 if the name is taken. */
 export const insertOperator = (
@@ -137,4 +140,130 @@ export const findCredential = (db: Db, name: string): Promise<Credential | undef
     sql`select operator_id, name, status, password_hash, totp_sealed, totp_confirmed_at, totp_last_step,
           credential_version
         from operator where lower(name) = lower(${name})`,
+  )
+
+type NewSession = Pick<OpaqueToken, 'hash' | 'expiresAt'>
+
+export interface SessionOwner {
+  readonly operator_id: string
+  readonly credential_version: number
+}
+
+export const insertSession = (
+  db: Db,
+  { hash, expiresAt }: NewSession,
+  { operator_id, credential_version }: SessionOwner,
+  pending: boolean,
+  now: Date,
+): Promise<number> =>
+  db.exec(
+    sql`insert into operator_session (session_hash, operator_id, credential_version, pending, created_at, last_seen_at,
+                                      expires_at)
+        values (${hash}, ${operator_id}, ${credential_version}, ${pending}, ${now}, ${now}, ${expiresAt})`,
+  )
+
+export const insertAdminTokenSession = (db: Db, { hash, expiresAt }: NewSession, mark: Buffer, now: Date) =>
+  db.exec(
+    sql`insert into first_operator_session (session_hash, token_mark, created_at, last_seen_at, expires_at)
+        values (${hash}, ${mark}, ${now}, ${now}, ${expiresAt})`,
+  )
+
+const session = z.object({ name: z.string(), role, pending: z.boolean(), last_seen_at: z.date() })
+
+/**
+ * Finds the session of an active operator whose password has not changed since. A session that may only add an
+ * authenticator ends once there is one: the password alone must not be enough to replace it.
+ */
+export const findSession = (db: Db, hash: Buffer, now: Date, seenSince: Date) =>
+  db.maybe(
+    session,
+    sql`select o.name, o.role, s.pending, s.last_seen_at
+        from operator_session s join operator o on o.operator_id = s.operator_id
+        where s.session_hash = ${hash} and s.expires_at > ${now} and s.last_seen_at > ${seenSince}
+          and o.status = 'active' and o.credential_version = s.credential_version
+          and (not s.pending or o.totp_confirmed_at is null)`,
+  )
+
+/** `mark` is a MAC of the present ADMIN_TOKEN, null without one. */
+export const findAdminTokenSession = (db: Db, hash: Buffer, mark: Buffer | null, now: Date, seenSince: Date) =>
+  db.maybe(
+    session,
+    sql`select ${ADMIN_TOKEN_NAME}::text as name, 'admin' as role, false as pending, last_seen_at
+        from first_operator_session
+        where session_hash = ${hash} and token_mark = ${mark} and expires_at > ${now} and last_seen_at > ${seenSince}`,
+  )
+
+const tableOf = (name: string) =>
+  name === ADMIN_TOKEN_NAME ? sql.part`first_operator_session` : sql.part`operator_session`
+
+export const touchSession = (db: Db, name: string, hash: Buffer, now: Date): Promise<number> =>
+  db.exec(sql`update ${tableOf(name)} set last_seen_at = ${now} where session_hash = ${hash}`)
+
+export const deleteSession = (db: Db, name: string, hash: Buffer): Promise<number> =>
+  db.exec(sql`delete from ${tableOf(name)} where session_hash = ${hash}`)
+
+/** Expired tokens are kept for a while because the audit log names them by id. */
+export const OPERATOR_RETENTION: readonly Retention[] = [
+  { table: 'operator_token', key: ['token_hash'], column: 'expires_at', keptS: () => 455 * DAY_S },
+  { table: 'operator_session', key: ['session_hash'], column: 'expires_at', keptS: () => 3_600 },
+  { table: 'first_operator_session', key: ['session_hash'], column: 'expires_at', keptS: () => 3_600 },
+]
+
+const tokenOf = operatorToken.extend({ operator_id: z.string() })
+type NewTokenRow = Omit<z.output<typeof tokenOf>, 'created_at' | 'last_used_at'> & { readonly hash: Buffer }
+
+export const insertToken = (db: Db, made: NewTokenRow, now: Date): Promise<number> =>
+  db.exec(
+    sql`insert into operator_token (token_hash, token_id, operator_id, name, role, created_at, expires_at)
+        values (${made.hash}, ${made.token_id}, ${made.operator_id}, ${made.name}, ${made.role}, ${now},
+                ${made.expires_at})`,
+  )
+
+const found = z.object({
+  name: z.string(),
+  operatorRole: role,
+  tokenRole: role,
+  lastUsedAt: z.date().nullable(),
+})
+
+/** Finds a valid token and its operator. */
+export const findToken = (db: Db, hash: Buffer, now: Date) =>
+  db.maybe(
+    found,
+    sql`select o.name, o.role as "operatorRole", t.role as "tokenRole", t.last_used_at as "lastUsedAt"
+        from operator_token t join operator o on o.operator_id = t.operator_id
+        where t.token_hash = ${hash} and t.revoked_at is null and t.expires_at > ${now} and o.status = 'active'`,
+  )
+
+/** Does nothing if a use since `unlessSince` is already recorded. */
+export const touchToken = (db: Db, hash: Buffer, now: Date, unlessSince: Date): Promise<number> =>
+  db.exec(
+    sql`update operator_token set last_used_at = ${now}
+        where token_hash = ${hash} and (last_used_at is null or last_used_at < ${unlessSince})`,
+  )
+
+/** Valid tokens of these operators, oldest first; of very many the newest. */
+export const liveTokens = (db: Db, operatorIds: readonly string[], now: Date) =>
+  db.many(
+    tokenOf,
+    sql`select operator_id, token_id, name, role, created_at, expires_at, last_used_at from (
+          select operator_id, token_id, name, role, created_at, expires_at, last_used_at from operator_token
+          where operator_id = any(${operatorIds}::uuid[]) and revoked_at is null and expires_at > ${now}
+          order by created_at desc limit 10000
+        ) newest order by created_at`,
+  )
+
+/** When the last of the tokens issued by then expires; null if none of them is accepted any more. */
+export const lastTokenExpiry = (db: Db, issuedBy: Date, now: Date): Promise<Date | null> =>
+  db.value(
+    z.date().nullable(),
+    sql`select max(expires_at) as at from operator_token
+        where created_at <= ${issuedBy} and revoked_at is null and expires_at > ${now}`,
+  )
+
+/** Returns 0 if there is no such token, or it is already revoked. */
+export const revokeToken = (db: Db, operatorId: string, tokenId: string, now: Date): Promise<number> =>
+  db.exec(
+    sql`update operator_token set revoked_at = ${now}
+        where operator_id = ${operatorId} and token_id = ${tokenId} and revoked_at is null`,
   )

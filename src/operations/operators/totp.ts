@@ -9,14 +9,14 @@ import {
   codeGuesses,
   forgetCodeGuesses,
   type SignInAttempt,
+  SignInRefused,
   type SignInSource,
   signInLimits,
 } from '../../platform/throttle/index.ts'
-import { OperatorSignInRefused } from './errors.ts'
 import { lockExisting } from './manage.ts'
 import { type ConsoleOperator, startOperatorSession } from './session.ts'
-import { deleteSession } from './session-store.ts'
 import * as store from './store.ts'
+import { deleteSession } from './store.ts'
 import { oneOperator } from './wire.ts'
 
 const sealingContext = (operatorId: string): string => `operator_totp ${operatorId}`
@@ -34,11 +34,11 @@ export const OPERATORS_SEALED: readonly SealedColumn[] = [
 /** Makes an authenticator for an operator without one; it is in force once `confirmTotp` gets one of its codes. */
 export async function enrolTotp({ db, keys }: Deps, { name, pending }: ConsoleOperator): Promise<TotpEnrolment> {
   const operator = pending ? await store.findCredential(db, name) : undefined
-  if (!operator) throw new OperatorSignInRefused()
+  if (!operator) throw new SignInRefused()
   const { operator_id } = operator
   const made = newTotp(name)
   const sealed = encryptSecret(keys, made.secret, sealingContext(operator_id))
-  if ((await store.setTotp(db, operator_id, sealed)) === 0) throw new OperatorSignInRefused()
+  if ((await store.setTotp(db, operator_id, sealed)) === 0) throw new SignInRefused()
   return made
 }
 
@@ -46,10 +46,10 @@ type TypedCode = Pick<SignInSource, 'address'> & { readonly code: string }
 
 /**
  * Takes the first code: from now on signing in needs one. Returns a full session, which replaces the pending one, and
- * recovery codes, which are never shown again. Throws OperatorSignInRefused; failures are counted.
+ * recovery codes, which are never shown again. Throws SignInRefused; failures are counted.
  */
 export async function confirmTotp(deps: Deps, session: ConsoleOperator, typed: TypedCode) {
-  if (!session.pending) throw new OperatorSignInRefused()
+  if (!session.pending) throw new SignInRefused()
   return withCode(deps, session, typed, async (inside, operator) => {
     await deleteSession(inside.db, operator.name, session.sessionHash)
     await recordAudit(inside, { event: 'operator_totp_added', target: `operator:${operator.name}` })
@@ -77,10 +77,10 @@ async function setRecoveryCodes({ db }: Deps, { operator_id }: store.Credential)
 
 /** How often an operator, or the holder of ADMIN_TOKEN, may fail. */
 export const operatorLimits = (deps: Deps, attempt: Omit<SignInAttempt, 'kind'>) =>
-  signInLimits(deps, { kind: 'operator', ...attempt }, (until) => new OperatorSignInRefused(until))
+  signInLimits(deps, { kind: 'operator', ...attempt })
 
 /**
- * Makes a change in the transaction that spends the code. Throws OperatorSignInRefused for a wrong code, which counts as
+ * Makes a change in the transaction that spends the code. Throws SignInRefused for a wrong code, which counts as
  * a failed sign-in.
  */
 async function withCode<Result extends object>(

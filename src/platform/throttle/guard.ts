@@ -1,11 +1,14 @@
-import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import type { Config } from '../config/index.ts'
+import type { Deps } from '../deps.ts'
 import type { RateLimiter } from '../lib/rate-limiter.ts'
 import { failureAnswerOf } from '../lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
-import { sendErrorPage } from '../lib/web/page.ts'
+import { noteForLog } from '../lib/web/observe.ts'
+import { retryAfter, sendErrorPage, textsFor } from '../lib/web/page.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { networkOf, SITE_FACTOR, siteOf } from './network.ts'
+import { SignInRefused } from './sign-in.ts'
 
 const MINUTE_S = 60
 
@@ -65,4 +68,21 @@ export async function preparePages(
   app.addHook('onRequest', limitPages(app, config))
   app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
+}
+
+/** The text for a refused sign-in, whose status it sets. Rethrows anything but SignInRefused. */
+export function signInAlert(
+  { clock }: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  thrown: unknown,
+  { wrong, limited = 'sign_in.limited' }: { readonly wrong: string; readonly limited?: string },
+): string {
+  if (!(thrown instanceof SignInRefused)) throw thrown
+  noteForLog(request, { detail: thrown.message })
+  const t = textsFor(request)
+  const { retryAt } = thrown
+  if (retryAt) return t(limited, { when: retryAfter(request, reply, retryAt, clock.now()) })
+  reply.code(403)
+  return t(wrong)
 }

@@ -43,8 +43,28 @@ function untrustedLimits({ config, keys }: Deps, { kind, name, address, isUngues
   ]
 }
 
-/** `refusal` makes the error to throw, given the end of the window if a limit is exhausted. */
-export async function signInLimits(deps: Deps, attempt: SignInAttempt, refusal: (until?: Date) => Error) {
+/** A sign-in was refused: wrong credentials of any kind or, with `retryAt`, too many attempts before. */
+export class SignInRefused extends Error {
+  override readonly name = 'SignInRefused'
+  readonly retryAt: Date | undefined
+
+  constructor(retryAt?: Date, message = retryAt ? 'too many sign-in attempts' : 'wrong credentials') {
+    super(message)
+    this.retryAt = retryAt
+  }
+}
+
+/**
+ * Whether an audit row about a failed sign-in may be written, within limits per network and in total: attackers could
+ * cause any number, and each row is kept for years.
+ */
+export function mayRecordFailure({ rateLimiter }: Deps, kind: 'operator' | 'partner', address: string): boolean {
+  const ofNetwork = { kind: `${kind} sign-in recorded`, most: 10, windowS: 60 }
+  const ofAll = { kind: `${kind} sign-ins recorded`, most: 100, windowS: 60 }
+  return !rateLimiter.count(ofNetwork, networkOf(address)).exceeded && !rateLimiter.count(ofAll, '').exceeded
+}
+
+export async function signInLimits(deps: Deps, attempt: SignInAttempt) {
   const { config, db, clock, keys } = deps
   const exhausted = (limits: readonly Limit[]) => exhaustedUntil(db, limits, clock.now(), WINDOW_S)
   const device = attempt.session?.toString('hex') ?? knownDevice(deps, attempt, attempt.device)
@@ -54,20 +74,20 @@ export async function signInLimits(deps: Deps, attempt: SignInAttempt, refusal: 
   const isTrusted = own !== undefined && (attempt.session !== undefined || (await exhausted([own])) === undefined)
   const limits: Limits = isTrusted ? [own] : untrustedLimits(deps, attempt)
   return {
-    /** Throws the refusal if a limit is exhausted. */
+    /** Throws SignInRefused if a limit is exhausted. */
     refuseExhausted: async (): Promise<void> => {
       const until = await exhausted(limits)
-      if (until) throw refusal(until)
+      if (until) throw new SignInRefused(until)
     },
     /**
      * Counts a failure and returns the error to throw, which carries the end of the window if a limit was exceeded.
      * `record` gets whether the account is locked now.
      */
-    failed: async (record?: (locked: boolean) => Promise<unknown>): Promise<Error> => {
+    failed: async (record?: (locked: boolean) => Promise<unknown>): Promise<SignInRefused> => {
       deps.metrics.signInFailures.inc({ kind: attempt.kind })
       const until = await countFailureWithin(db, limits, clock.now(), WINDOW_S)
       await record?.((until ?? (await exhausted(limits))) !== undefined)
-      return refusal(until)
+      return new SignInRefused(until)
     },
     /** Clears the failures of this browser, or of the account in this network, after a successful sign-in. */
     forget: () => clearFailures(db, limits[0].subject),

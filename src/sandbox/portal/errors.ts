@@ -1,23 +1,15 @@
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
+import { SignInRefused } from '../../platform/throttle/index.ts'
 import { RunRefusal } from '../certification/index.ts'
 
-/**
- * `wrong`: unknown clientId or member, or wrong secret or password; all get the same response. `members`: the
- * clientSecret is right, but the partner has members, who sign in with their own passwords.
- */
-export type SignInProblem = 'wrong' | 'limited' | 'suspended' | 'members'
+/** Right credentials: the partner is suspended, or has members, who sign in with their own passwords. */
+export class PartnerNotAdmitted extends SignInRefused {
+  readonly problem: 'suspended' | 'members'
 
-/** `retryAt` is set after too many failures. */
-export class PartnerSignInRefused extends Error {
-  override readonly name = 'PartnerSignInRefused'
-  readonly problem: SignInProblem
-  readonly retryAt: Date | undefined
-
-  constructor(problem: SignInProblem, retryAt?: Date) {
-    super(`sandbox sign-in refused: ${problem}`)
+  constructor(problem: PartnerNotAdmitted['problem']) {
+    super(undefined, `the credentials are right, but not enough: ${problem}`)
     this.problem = problem
-    this.retryAt = retryAt
   }
 }
 

@@ -2,12 +2,12 @@ import type { FastifyReply, FastifyRequest, preValidationAsyncHookHandler } from
 import type { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { prefersHtml } from '../../platform/lib/web/accept.ts'
-import { failureAnswerOf, NO_STORE_HEADERS, prepareFailure } from '../../platform/lib/web/envelope.ts'
+import { failureAnswerOf, prepareFailure } from '../../platform/lib/web/envelope.ts'
 import { formToResend } from '../../platform/lib/web/forms.ts'
 import { inMinutes } from '../../platform/lib/web/locale.ts'
-import { noteForLog } from '../../platform/lib/web/observe.ts'
+import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage, textsFor } from '../../platform/lib/web/page.ts'
-import { localPath } from '../../platform/lib/web/return-to.ts'
+import { leadToSignIn } from '../../platform/lib/web/return-to.ts'
 import { BY_CLIENT_SECRET } from '../../ticketing/members/index.ts'
 import { sessionEnded } from './errors.ts'
 import { findPartnerSession, type SignedInPartner, sessionCookie } from './session.ts'
@@ -21,12 +21,6 @@ declare module 'fastify' {
 
 export const HOME = '/sandbox'
 const SIGN_IN = `${HOME}/sign-in`
-
-/** `returnTo` if it is a path below /sandbox, otherwise the sandbox's home. */
-export function sandboxPath(returnTo: string | undefined, publicUrl: string): string {
-  const path = localPath(returnTo, publicUrl)
-  return /^\/sandbox(?:[/?#]|$)/.test(path) ? path : HOME
-}
 
 /** Parses the path parameters; throws `notFound` if they are invalid. */
 export function paramsOf<Schema extends z.ZodType>(
@@ -47,12 +41,7 @@ export function partnerOf({ partner }: FastifyRequest): SignedInPartner {
 /** The audit log names the signed-in person for changes made with these dependencies. */
 export const onBehalfOf = <Given extends Deps>(deps: Given, request: FastifyRequest): Given => ({
   ...deps,
-  actor: {
-    kind: 'partner',
-    name: partnerOf(request).memberId ?? BY_CLIENT_SECRET,
-    address: request.ip,
-    requestId: request.id,
-  },
+  actor: actorOf(request, 'partner', partnerOf(request).memberId ?? BY_CLIENT_SECRET),
 })
 
 /** A preValidation hook after `signedInOnly`: members who are not owners get a page that says so. */
@@ -77,9 +66,7 @@ export const signedInOnly = (deps: Deps): preValidationAsyncHookHandler => {
       return
     }
     if (/^(?:text\/event-stream|application\/json)\b/.test(request.headers.accept ?? '')) throw sessionEnded()
-    const query = new URLSearchParams({ return_to: pageOf(request) })
-    if (session !== undefined || request.method !== 'GET') query.set('ended', '1')
-    return reply.headers(NO_STORE_HEADERS).redirect(`${SIGN_IN}?${query}`, request.method === 'GET' ? 302 : 303)
+    return leadToSignIn(request, reply, { signIn: SIGN_IN, page: pageOf(request), session })
   }
 }
 

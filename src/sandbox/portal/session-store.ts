@@ -33,19 +33,23 @@ export const insertSession = (db: Db, { sessionHash, partnerId, of, expiresAt }:
   )
 
 const sessionRow = z.object({
-  partner_id: z.coerce.bigint(),
-  client_id: z.string(),
+  partnerId: z.coerce.bigint(),
+  clientId: z.string(),
   name: z.string(),
-  member_id: z.string().nullable(),
-  member_mail: z.string().nullable(),
-  member_role: memberRole.nullable(),
+  /** Null if signed in with the clientSecret. */
+  memberId: z.string().nullable(),
+  mail: z.string().nullable(),
+  /** The clientSecret acts as owner until a member has joined. */
+  role: memberRole,
 })
+export type SessionRow = z.output<typeof sessionRow>
 
 /** Only for an active partner, and while the session's secret is live or the member's password unchanged. */
 export const findSession = (db: Db, sessionHash: Buffer, now: Date) =>
   db.maybe(
     sessionRow,
-    sql`select partner_id, client_id, name, member_id, member_mail, member_role
+    sql`select partner_id as "partnerId", client_id as "clientId", name, member_id as "memberId", member_mail as mail,
+      coalesce(member_role, 'owner') as role
     from sandbox_signed_in
     where session_hash = ${sessionHash} and expires_at > ${now}
       and (secret_ends_at is null or secret_ends_at > ${now})`,

@@ -3,12 +3,12 @@ import type { Deps } from '../../platform/deps.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { cookieCheck, ownCookie } from '../../platform/lib/web/own-cookie.ts'
-import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'
-import { DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
-import { PartnerSignInRefused } from './errors.ts'
-import { HOME, sandboxPath, sendSandboxPage } from './guard.ts'
-import { findPartnerSession, sessionCookie, signOutPartner } from './session.ts'
-import { accountOf, signInPartner } from './sign-in.ts'
+import { textsFor } from '../../platform/lib/web/page.ts'
+import { pathBelow } from '../../platform/lib/web/return-to.ts'
+import { DEVICE_LIFETIME_S, rememberDevice, signInAlert } from '../../platform/throttle/index.ts'
+import { PartnerNotAdmitted } from './errors.ts'
+import { HOME, sendSandboxPage } from './guard.ts'
+import { accountOf, findPartnerSession, sessionCookie, signInPartner, signOutPartner } from './session.ts'
 import { signInForm, signInQuery } from './wire.ts'
 
 interface SignInPage {
@@ -42,12 +42,12 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 
   app.get('/sign-in', (request, reply) => {
     const { return_to, client_id: clientId, ended, ready } = signInQuery.parse(request.query)
-    const returnTo = sandboxPath(return_to, config.PUBLIC_URL)
+    const returnTo = pathBelow(HOME, return_to, config.PUBLIC_URL)
     return sendSignIn(request, reply, { returnTo, clientId, ended: ended === '1', ready: ready === '1' })
   })
 
   app.post('/sign-in', async (request, reply) => {
-    const returnTo = sandboxPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
+    const returnTo = pathBelow(HOME, signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
     const form = signInForm.safeParse(request.body)
     if (!form.success) {
       const alert = textsFor(request)('sandbox.sign_in.incomplete')
@@ -67,9 +67,9 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       deviceCookie.set(reply, rememberDevice(deps, accountOf({ clientId, mail }), device))
       return seeOther(reply, returnTo)
     } catch (error) {
-      if (!(error instanceof PartnerSignInRefused)) throw error
-      noteForLog(request, { detail: error.message })
-      const alert = refuse(deps, error, mail !== undefined, request, reply)
+      const mistaken = mail === undefined ? 'sandbox.sign_in.wrong' : 'sandbox.sign_in.wrong_member'
+      const wrong = error instanceof PartnerNotAdmitted ? NOT_ADMITTED[error.problem] : mistaken
+      const alert = signInAlert(deps, request, reply, error, { wrong })
       return sendSignIn(request, reply, { returnTo, clientId, mail, alert })
     }
   })
@@ -87,20 +87,4 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   })
 }
 
-/** Sets the status and returns the text to show. */
-function refuse(
-  { clock }: Deps,
-  refusal: PartnerSignInRefused,
-  asMember: boolean,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): string {
-  const t = textsFor(request)
-  if (!refusal.retryAt) {
-    reply.code(403)
-    if (refusal.problem === 'suspended') return t('sandbox.sign_in.suspended')
-    if (refusal.problem === 'members') return t('sandbox.sign_in.members')
-    return asMember ? t('sandbox.sign_in.wrong_member') : t('sandbox.sign_in.wrong')
-  }
-  return t('sandbox.sign_in.limited', { when: retryAfter(request, reply, refusal.retryAt, clock.now()) })
-}
+const NOT_ADMITTED = { suspended: 'sandbox.sign_in.suspended', members: 'sandbox.sign_in.members' } as const

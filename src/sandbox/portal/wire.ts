@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { repeatedPassword, visibleLine } from '../../platform/lib/json/input.ts'
 import { memberMail, memberRole } from '../../platform/lib/member.ts'
 import { normalName } from '../../platform/lib/precis.ts'
-import { doneQuery } from '../../platform/lib/web/done-query.ts'
 import { memberPassword } from '../../ticketing/members/index.ts'
 
 const secretText = z
@@ -79,12 +78,6 @@ export const verdictQuery = z.object({ test: z.string().optional().catch(undefin
 
 export const inviteForm = z.object({ mail: memberMail, role: memberRole })
 export const roleForm = z.object({ role: memberRole })
-
-export const MEMBER_CHANGES = ['invited', 'role', 'removed'] as const
-export const memberChangeQuery = doneQuery(MEMBER_CHANGES)
-
-export const SECRET_CHANGES = ['switched', 'retired'] as const
-export const secretChangeQuery = doneQuery(SECRET_CHANGES)
 
 /** The newest secret when the page was opened. */
 export const rotateForm = z.object({ replaces: z.string().max(64) }).catch({ replaces: '' })

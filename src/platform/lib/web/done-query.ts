@@ -2,14 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { textsFor } from './page.ts'
 
-/** The query of a page that confirms what a form has just done: `?done=saved`. Unknown values count as absent. */
-export const doneQuery = <Kind extends string>(kinds: readonly Kind[]) =>
-  z.object({ done: z.enum(kinds).optional().catch(undefined) }).catch({ done: undefined })
-
+/** The text of a page that confirms what a form has just done: `?done=saved`. Unknown values count as absent. */
 export function doneText<Kind extends string>(texts: Readonly<Record<Kind, string>>) {
-  const query = doneQuery(Object.keys(texts) as Kind[])
+  const query = z.object({ done: z.enum(Object.keys(texts) as Kind[]) })
   return (request: FastifyRequest): string | null => {
-    const { done } = query.parse(request.query)
-    return done ? textsFor(request)(texts[done]) : null
+    const { data } = query.safeParse(request.query)
+    return data ? textsFor(request)(texts[data.done]) : null
   }
 }

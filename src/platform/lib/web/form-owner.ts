@@ -23,10 +23,12 @@ const FIELD = 'form_of'
 const markOf = (key: DerivedKeys, owner: string): string =>
   hmacSha256(key.form, `form of\n${owner}`).toString('base64url', 0, 16)
 
+const isOf = (keys: Keys, owner: string, sent: unknown): boolean =>
+  everyKey(keys).some((key) => equalSecrets(String(sent), markOf(key, owner)))
+
 /** A form without the field is accepted: programs send forms without a page. */
 function requireOwnForm(keys: Keys, owner: string, sent: unknown): void {
-  if (sent === undefined || everyKey(keys).some((key) => equalSecrets(String(sent), markOf(key, owner)))) return
-  throw invalidRequest(localized('form-of-another'))
+  if (sent !== undefined && !isOf(keys, owner, sent)) throw invalidRequest(localized('form-of-another'))
 }
 
 /** Marks the forms of the answered page. Refuses a form of somebody else's page (20007); removes the field from the body. */
@@ -44,4 +46,4 @@ const addOwnerField = (html: string, mark: string | null): string =>
     ? html
     : html.replace(/<form\b[^>]* method="post"[^>]*>/g, `$&<input type="hidden" name="${FIELD}" value="${mark}">`)
 
-export const FORM_OWNER = { field: FIELD, bindFormsTo, require: requireOwnForm, addOwnerField }
+export const FORM_OWNER = { field: FIELD, isOf, bindFormsTo, require: requireOwnForm, addOwnerField }

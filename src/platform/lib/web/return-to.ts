@@ -1,5 +1,6 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parsedUrl } from '../parsed-url.ts'
+import { NO_STORE_HEADERS } from './envelope.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is the purpose
 const LOCAL_PATH = /^\/(?![/\\])[^\u0000-\u001f\u007f\\]*$/
@@ -14,6 +15,23 @@ export function localPath(returnTo: string | undefined, publicUrl: string): stri
   const path = pathname + search + hash
   // Normalising can bring a second slash to the front: `/.//evil.example`.
   return origin === new URL(publicUrl).origin && !path.startsWith('//') ? path : '/'
+}
+
+/** `returnTo` if it is this page or below it, otherwise this page. */
+export function pathBelow(page: string, returnTo: string | undefined, publicUrl: string): string {
+  const path = localPath(returnTo, publicUrl)
+  return path.startsWith(page) && /^(?:[/?#]|$)/.test(path.slice(page.length)) ? path : page
+}
+
+/** Leads to a sign-in page, which leads back to `page`, and says if a session has ended or a form was not carried out. */
+export function leadToSignIn(
+  { method }: FastifyRequest,
+  reply: FastifyReply,
+  { signIn, page, session }: { readonly signIn: string; readonly page: string; readonly session: string | undefined },
+): FastifyReply {
+  const query = new URLSearchParams({ return_to: page })
+  if (session !== undefined || method !== 'GET') query.set('ended', '1')
+  return reply.headers(NO_STORE_HEADERS).redirect(`${signIn}?${query}`, method === 'GET' ? 302 : 303)
 }
 
 /** Parameters that report the outcome of an earlier form, and must not be repeated for the next. */

@@ -103,7 +103,7 @@ function caseOfStep({ id, state, done, attempts }: ReportedStep, t: Translate): 
 function caseOfAcceptance({ acceptance }: RunReport, t: Translate): Case {
   const { passed, open_steps, consumed, refunded, missing_contacts } = acceptance
   const is = (verdict: Verdict, message?: string) => caseOf('acceptance', 0, verdict, message)
-  const listed = (texts: readonly string[]) => texts.join(t('sandbox.list.separator'))
+  const listed = (texts: readonly string[]) => texts.join(t('layout.between'))
   if (passed) return is('passed')
   if (open_steps.length > 0) return is('skipped', t('sandbox.junit.open_steps', { steps: listed(open_steps) }))
   const lacking = [
@@ -127,7 +127,7 @@ export function junitCheckLine(check: Omit<FailedCheck, 'id'> | undefined, t: Tr
       ? []
       : [isFieldProblem ? `${path} ${expected}` : t('sandbox.junit.expected', { expected })]),
     ...(actual === undefined || isMissing ? [] : [t('sandbox.junit.actual', { actual })]),
-  ].join(t('sandbox.list.separator'))
+  ].join(t('layout.between'))
   const where = [name, ...(path === undefined || isFieldProblem ? [] : [path]), ...(facts === '' ? [] : [facts])].join(
     ': ',
   )

@@ -21,7 +21,7 @@ export function docsTexts(locale: Locale) {
     kind: ({ kind, list, values, most }: SchemaField): string => {
       const type =
         values.length > 0
-          ? t('sandbox.docs.kind_values', { kind: kindText(kind, t), values: values.join(t('sandbox.list.separator')) })
+          ? t('sandbox.docs.kind_values', { kind: kindText(kind, t), values: values.join(t('layout.between')) })
           : kindText(kind, t)
       const shown = list ? t('sandbox.docs.list', { of: type }) : type
       if (most === undefined) return shown

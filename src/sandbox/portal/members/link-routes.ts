@@ -16,8 +16,7 @@ import {
 } from '../../../ticketing/members/index.ts'
 import { showPartner } from '../../../ticketing/partners/index.ts'
 import { HOME, sendSandboxPage } from '../guard.ts'
-import { sessionCookie } from '../session.ts'
-import { signInJoined } from '../sign-in.ts'
+import { sessionCookie, signInJoined } from '../session.ts'
 import { memberRefusalText, roleName } from '../texts.ts'
 import { asTyped, forgottenForm, linkQuery, passwordForm, signInQuery } from '../wire.ts'
 

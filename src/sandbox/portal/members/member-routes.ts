@@ -1,6 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../../platform/deps.ts'
 import { type OutputOf, parseInput } from '../../../platform/lib/json/input.ts'
+import { invitationInWords } from '../../../platform/lib/member.ts'
+import { doneText } from '../../../platform/lib/web/done-query.ts'
 import { seeOther } from '../../../platform/lib/web/envelope.ts'
 import { type Locale, translator } from '../../../platform/lib/web/locale.ts'
 import { localeOfRequest, textsFor } from '../../../platform/lib/web/page.ts'
@@ -17,24 +19,16 @@ import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { folderOfUnsent } from '../notify/mail.ts'
 import type { SignedInPartner } from '../session.ts'
 import { memberRefusalText, roleName } from '../texts.ts'
-import { asTyped, inviteForm, type MEMBER_CHANGES, memberChangeQuery, roleForm } from '../wire.ts'
+import { asTyped, inviteForm, roleForm } from '../wire.ts'
 
 type Member = OutputOf<typeof listMembers>[number]
 
 function membersShown(members: readonly Member[], { memberId }: SignedInPartner, now: Date, locale: Locale) {
   const t = translator(locale)
-  // When the member joined, or until when the invitation is valid; a line feed marks the place of `at` (ISO 8601).
-  const membership = ({ joined_at, invited_until, invitation_counts }: Member) => {
-    if (joined_at) return { detail: t('sandbox.members.joined', { at: '\n' }), at: joined_at.toISOString() }
-    if (!invitation_counts) return { detail: t('sandbox.members.ended'), at: null }
-    if (!invited_until || invited_until <= now) return { detail: t('sandbox.members.expired'), at: null }
-    return { detail: t('sandbox.members.invited', { until: '\n' }), at: invited_until.toISOString() }
-  }
-  // Why the invitation was not delivered, if that is known.
-  const problemOf = ({ mail_error: error, mail_state }: Member) => {
-    if (error === null) return null
-    return { error, text: t(mail_state === 'failed' ? 'sandbox.members.mail_failed' : 'sandbox.members.mail_waiting') }
-  }
+  const membership = ({ joined_at, invited_until: until, invitation_counts: counts, ...mail }: Member) =>
+    joined_at
+      ? { detail: t('sandbox.members.joined', { at: '\n' }), at: joined_at.toISOString(), problem: null }
+      : invitationInWords({ counts, until, ...mail }, now, t)
   return {
     members: members.map((member) => ({
       id: member.member_id,
@@ -45,7 +39,6 @@ function membersShown(members: readonly Member[], { memberId }: SignedInPartner,
       /** The person viewing the page. */
       isSelf: member.member_id === memberId,
       ...membership(member),
-      problem: problemOf(member),
     })),
     /** Signed in with the clientSecret, which is possible until somebody has joined. */
     bySecret: memberId === null,
@@ -56,6 +49,13 @@ function membersShown(members: readonly Member[], { memberId }: SignedInPartner,
 
 const MEMBERS = `${HOME}/members`
 
+const DONE = {
+  invited: 'sandbox.members.done_invited',
+  role: 'sandbox.members.done_role',
+  removed: 'sandbox.members.done_removed',
+} as const
+const done = doneText(DONE)
+
 interface OneMember {
   Params: { member_id: string }
 }
@@ -65,7 +65,6 @@ interface Shown {
   /** What was given in the form. */
   readonly mail?: string
   readonly role?: string
-  readonly done?: (typeof MEMBER_CHANGES)[number] | undefined
 }
 
 /** Owners manage members here. Refusals are shown on the page. */
@@ -74,7 +73,15 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const partner = partnerOf(request)
     const locale = localeOfRequest(request)
     const page = membersShown(await listMembers(deps, partner.partnerId), partner, deps.clock.now(), locale)
-    const data = { page, mailFolder: folderOfUnsent(deps.config), alert: '', mail: '', role: '', done: '', ...shown }
+    const data = {
+      page,
+      mailFolder: folderOfUnsent(deps.config),
+      alert: '',
+      mail: '',
+      role: '',
+      done: done(request),
+      ...shown,
+    }
     return sendSandboxPage(request, reply, 'sandbox/members', data, { section: 'members', query: '' })
   }
 
@@ -82,7 +89,7 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   const change = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    done: (typeof MEMBER_CHANGES)[number],
+    done: keyof typeof DONE,
     work: (deps: Deps, partnerId: bigint) => Promise<unknown>,
     given: Pick<Shown, 'mail' | 'role'> = {},
   ) => {
@@ -101,7 +108,7 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     }
   }
 
-  app.get('/members', (request, reply) => show(request, reply, memberChangeQuery.parse(request.query)))
+  app.get('/members', (request, reply) => show(request, reply))
 
   app.post('/members/invite', (request, reply) => {
     const form = inviteForm.safeParse(request.body)

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
+import { doneText } from '../../../platform/lib/web/done-query.ts'
 import { seeOther } from '../../../platform/lib/web/envelope.ts'
 import { noteForLog } from '../../../platform/lib/web/observe.ts'
 import { textsFor } from '../../../platform/lib/web/page.ts'
@@ -9,18 +10,20 @@ import { showPartner } from '../../../ticketing/partners/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
 import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { memberRefusalText } from '../texts.ts'
-import { rotateForm, type SECRET_CHANGES, secretChangeQuery } from '../wire.ts'
+import { rotateForm } from '../wire.ts'
 import { endOldSecret, rotateOwnSecret, SecretRefusal, signWithNewest } from './secret.ts'
 
 type PartnerSecretDates = OutputOf<typeof showPartner>['secrets'][number]
 
 const SECRET = `${HOME}/secret`
 
+const DONE = { switched: 'sandbox.secret.done_switched', retired: 'sandbox.secret.done_retired' } as const
+const done = doneText(DONE)
+
 interface Shown {
   readonly alert?: string
   /** The new secret, shown only once. */
   readonly made?: string
-  readonly done?: (typeof SECRET_CHANGES)[number] | undefined
 }
 
 /** Owners rotate the clientSecret here, in the steps of `src/ticketing/partners/secret.ts`. */
@@ -28,7 +31,7 @@ export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
   const show = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
     const { client_id: clientId, secrets } = await showPartner(deps, partnerOf(request).partnerId)
     const page = { clientId, newest: secrets[0]?.secret_id ?? '', secrets, ...stageOf(secrets) }
-    const data = { page, alert: '', made: '', done: '', ...shown }
+    const data = { page, alert: '', made: '', done: done(request), ...shown }
     return sendSandboxPage(request, reply, 'sandbox/secret', data, {
       section: 'members',
       ...(shown.made ? {} : { query: '' }), // a link to the other language would lose it
@@ -56,13 +59,13 @@ export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
   }
 
   type Step = (deps: RunDeps, partnerId: bigint) => Promise<unknown>
-  const step = (work: Step, done: (typeof SECRET_CHANGES)[number]) => (request: FastifyRequest, reply: FastifyReply) =>
+  const step = (work: Step, done: keyof typeof DONE) => (request: FastifyRequest, reply: FastifyReply) =>
     refusing(request, reply, async () => {
       await work(onBehalfOf(deps, request), partnerOf(request).partnerId)
       return seeOther(reply, `${SECRET}?done=${done}`)
     })
 
-  app.get('/secret', (request, reply) => show(request, reply, secretChangeQuery.parse(request.query)))
+  app.get('/secret', (request, reply) => show(request, reply))
 
   app.post('/secret/rotate', (request, reply) =>
     refusing(request, reply, async () => {

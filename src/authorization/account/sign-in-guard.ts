@@ -7,6 +7,7 @@ import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { retryAfter, textsFor } from '../../platform/lib/web/page.ts'
+import { afterSignIn } from '../../platform/lib/web/return-to.ts'
 import { countOwnChange, DEVICE_LIFETIME_S, rememberDevice } from '../../platform/throttle/index.ts'
 import { FLOW_S, newBrowserMark, type UpstreamDeps } from '../upstream/index.ts'
 import { CodesUsedUp, SignInRefused } from './errors.ts'
@@ -102,7 +103,10 @@ export async function isFresh({ config, clock, db }: Deps, session: SignedIn): P
 
 /** Redirects to the sign-in page, which leads back to `path`. */
 export function askToSignIn(reply: FastifyReply, path: string, confirm: boolean): FastifyReply {
-  const query = new URLSearchParams({ return_to: path, ...(confirm ? { confirm: '1' } : {}) })
+  const query = new URLSearchParams({
+    return_to: afterSignIn(reply.request, path),
+    ...(confirm ? { confirm: '1' } : {}),
+  })
   return seeOther(reply, `/sign-in?${query}`)
 }
 

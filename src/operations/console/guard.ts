@@ -5,13 +5,14 @@ import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import { equalSecrets } from '../../platform/lib/crypto/keys.ts'
 import { mayBeDone } from '../../platform/lib/database-errors.ts'
 import { prefersHtml } from '../../platform/lib/web/accept.ts'
-import { failureAnswerOf, NO_STORE_HEADERS, prepareFailure } from '../../platform/lib/web/envelope.ts'
+import { failureAnswerOf, NO_STORE_HEADERS, prepareFailure, seeOther } from '../../platform/lib/web/envelope.ts'
+import { FORM_OWNER } from '../../platform/lib/web/form-owner.ts'
 import { inMinutes } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
-import { localPath, refererPath } from '../../platform/lib/web/return-to.ts'
+import { afterSignIn, localPath, refererPath } from '../../platform/lib/web/return-to.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
 import { ADMIN_TOKEN_NAME, type ConsoleOperator, findConsoleSession, RoleNeeded } from '../operators/index.ts'
 import { mayDo, roleFor } from './permissions.ts'
@@ -60,7 +61,7 @@ export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolea
     const isGet = request.method === 'GET'
     if (!operator) {
       const page = isGet ? request.url : refererPath(request, deps.config.PUBLIC_URL)
-      const query = new URLSearchParams({ return_to: page ?? HOME })
+      const query = new URLSearchParams({ return_to: afterSignIn(request, page ?? HOME) })
       if (session !== undefined || !isGet) query.set('ended', '1')
       return reply.headers(NO_STORE_HEADERS).redirect(`${SIGN_IN}?${query}`, isGet ? 302 : 303)
     }
@@ -76,14 +77,20 @@ export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolea
 export const formMark = ({ keys }: Deps, { sessionHash }: ConsoleOperator): string =>
   hmacSha256(keys.form, 'console\n', sessionHash).toString('base64url')
 
-/** A preHandler hook that refuses forms without their session's mark. */
+/**
+ * A preHandler hook that refuses forms without their session's mark. A form of an earlier session of the same operator
+ * leads back to its page.
+ */
 export const refuseForgedForms =
   (deps: Deps): preHandlerAsyncHookHandler =>
-  async (request) => {
-    if (request.method !== 'POST') return
-    const mark = formMark(deps, whoIs(request))
+  async (request, reply) => {
+    const operator = whoIs(request)
+    const saysWhose = FORM_OWNER.field in Object(request.body ?? {})
+    FORM_OWNER.bindFormsTo(deps.keys, request, `operator ${operator.name}`)
+    if (request.method === 'GET') return
     const form = markedForm.safeParse(request.body)
-    if (form.success && equalSecrets(form.data.form_mark, mark)) return
+    if (form.success && equalSecrets(form.data.form_mark, formMark(deps, operator))) return
+    if (saysWhose) return seeOther(reply, afterSignIn(request, refererPath(request, deps.config.PUBLIC_URL) ?? HOME))
     throw new RescodeError(20003, { detail: 'a form that is not of this session' })
   }
 

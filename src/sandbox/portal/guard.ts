@@ -7,7 +7,7 @@ import { formToResend } from '../../platform/lib/web/forms.ts'
 import { inMinutes } from '../../platform/lib/web/locale.ts'
 import { noteForLog } from '../../platform/lib/web/observe.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage, textsFor } from '../../platform/lib/web/page.ts'
-import { localPath } from '../../platform/lib/web/return-to.ts'
+import { afterSignIn, localPath } from '../../platform/lib/web/return-to.ts'
 import { BY_CLIENT_SECRET } from '../../ticketing/members/index.ts'
 import { sessionEnded } from './errors.ts'
 import { findPartnerSession, type SignedInPartner, sessionCookie } from './session.ts'
@@ -77,7 +77,7 @@ export const signedInOnly = (deps: Deps): preValidationAsyncHookHandler => {
       return
     }
     if (/^(?:text\/event-stream|application\/json)\b/.test(request.headers.accept ?? '')) throw sessionEnded()
-    const query = new URLSearchParams({ return_to: pageOf(request) })
+    const query = new URLSearchParams({ return_to: afterSignIn(request, pageOf(request)) })
     if (session !== undefined || request.method !== 'GET') query.set('ended', '1')
     return reply.headers(NO_STORE_HEADERS).redirect(`${SIGN_IN}?${query}`, request.method === 'GET' ? 302 : 303)
   }

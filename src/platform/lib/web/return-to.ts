@@ -16,6 +16,13 @@ export function localPath(returnTo: string | undefined, publicUrl: string): stri
   return origin === new URL(publicUrl).origin && !path.startsWith('//') ? path : '/'
 }
 
+/** Where a page says that its form was not sent, and a script gives back what was typed (views/assets/send-once.js). */
+const UNSENT = '#unsent'
+
+/** The address to return to after a sign-in: of this page, or for a form of its page, which says that nothing was sent. */
+export const afterSignIn = ({ method }: Pick<FastifyRequest, 'method'>, page: string): string =>
+  method === 'GET' ? page : page + UNSENT
+
 /** Parameters that report the outcome of an earlier form, and must not be repeated for the next. */
 const OUTCOMES = ['done', 'refused', 'withdrawn']
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { cursorOf, type Page, pageOf, withCursor } from '../../platform/db/page.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
-import { type OperatorRow, operatorRow } from './wire.ts'
+import { type OperatorFilter, type OperatorRow, operatorRow } from './wire.ts'
 
 /** Operators; their names are case-insensitive. Tokens and sessions are in token-store.ts and session-store.ts. */
 
@@ -21,13 +22,20 @@ const OPERATOR = sql.part`operator_id, name, role, status, created_at, password_
   (select count(*)::int from operator_recovery_code c
    where c.operator_id = operator.operator_id and c.used_at is null) as recovery_codes`
 
-/** All operators, or the one with this name; oldest first. */
-export const findOperators = (db: Db, name?: string): Promise<OperatorRow[]> =>
-  db.many(
-    operatorRow,
-    sql`select ${OPERATOR} from operator where ${name}::text is null or lower(name) = lower(${name})
-        order by created_at, name limit 1000`,
+/** Oldest first. */
+export async function listOperators(db: Db, { limit, after }: OperatorFilter): Promise<Page<OperatorRow>> {
+  const [createdAt, name] = after ?? []
+  const rows = await db.listWithCustomPlan(
+    withCursor(operatorRow),
+    sql`select ${OPERATOR}, ${cursorOf(sql.part`created_at, name`)} from operator
+        where ${createdAt}::timestamptz is null or (created_at, name) > (${createdAt}::timestamptz, ${name}::text)
+        order by created_at, name limit ${limit + 1}`,
   )
+  return pageOf(rows, limit)
+}
+
+export const findOperator = (db: Db, name: string): Promise<OperatorRow | undefined> =>
+  db.maybe(operatorRow, sql`select ${OPERATOR} from operator where lower(name) = lower(${name})`)
 
 export const lockOperator = (db: Db, name: string): Promise<OperatorRow | undefined> =>
   db.maybe(operatorRow, sql`select ${OPERATOR} from operator where lower(name) = lower(${name}) for update`)

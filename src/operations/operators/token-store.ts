@@ -14,11 +14,13 @@ export const OPERATOR_RETENTION: readonly Retention[] = [
 const tokenOf = operatorToken.extend({ operator_id: z.string() })
 type NewTokenRow = Omit<z.output<typeof tokenOf>, 'created_at' | 'last_used_at'> & { readonly hash: Buffer }
 
+/** Returns 0 if there is a token with this id. */
 export const insertToken = (db: Db, made: NewTokenRow, now: Date): Promise<number> =>
   db.exec(
     sql`insert into operator_token (token_hash, token_id, operator_id, name, role, created_at, expires_at)
         values (${made.hash}, ${made.token_id}, ${made.operator_id}, ${made.name}, ${made.role}, ${now},
-                ${made.expires_at})`,
+                ${made.expires_at})
+        on conflict (token_id) do nothing`,
   )
 
 const found = z.object({

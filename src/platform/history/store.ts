@@ -51,8 +51,17 @@ const textIn = (side: unknown): unknown => {
 
 const CHANGE = sql.part`at, record, record_id, cause, cause_id, change`
 
+const MOST_CHANGES = 10_000
+
+/** The latest changes of an order and its parts, oldest first. */
 export const historyOfOrder = (db: Db, orderId: bigint): Promise<HistoryRow[]> =>
-  db.many(rowWithTexts, sql`select ${CHANGE} from record_change where order_id = ${orderId} order by change_id`)
+  db.many(
+    rowWithTexts,
+    sql`select ${CHANGE}
+        from (select change_id, ${CHANGE} from record_change
+              where order_id = ${orderId} order by change_id desc limit ${MOST_CHANGES}) newest
+        order by change_id`,
+  )
 
 /** The latest changes of a product, oldest first. */
 export const historyOfProduct = (db: Db, partnerId: bigint, partnerDealId: string, limit: number) =>

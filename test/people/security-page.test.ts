@@ -295,7 +295,7 @@ describe('the deletion of an account', () => {
     expect(await requestCount()).toBe(0)
     const exports = "select from audit_event where event = 'user_exported' and user_id = $1"
     expect((await world.pool.query(exports, [user.user_id])).rowCount).toBe(1)
-    expect(await textOf(browser, `${again}&ui_locales=en`)).toContain('Please sign in again')
+    expect(await textOf(browser, `${again('/account/data')}&ui_locales=en`)).toContain('Please sign in again')
     const { passport, password } = user
     await browser.send('POST', '/sign-in', { passport, password, return_to: '/account/data', confirm: '1' })
     expect((await requestDeletion()).headers.location).toBe('/account/data#deletion')

@@ -24,7 +24,7 @@ const wallClock = () => {
 
 it('a partner is called again', () => {
   const clock = wallClock()
-  const breakers = new CircuitBreakers(clock)
+  const breakers = new CircuitBreakers(clock, 100)
   for (let failed = 0; failed < 5; failed++) breakers.recordOutcome(1n, false, 10)
   expect(breakers.allowsCall(1n, false)).not.toBe(true)
   clock.setBack(3_600)
@@ -51,7 +51,7 @@ it('keys of a client are fetched again after a failure', async () => {
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const guard = addressGuard(readConfig({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' }))
-  const calls = { guard, breakers: new CircuitBreakers(clock), certificates: new KnownCertificates(clock) }
+  const calls = { guard, breakers: new CircuitBreakers(clock, 100), certificates: new KnownCertificates(clock) }
   const keys = new ClientKeys({ calls, clock })
   expect((await keys.at(url, undefined)).problem).toBeDefined()
   status = 200

@@ -566,7 +566,9 @@ describe('a change to the account’s protection', () => {
     world.clock.advance(900)
     for (const path of ['/authenticator/remove', '/recovery-codes', '/authenticator']) {
       const answer = await post(browser, `/account/security${path}`)
-      expect(header(answer, 'location'), path).toBe('/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in&confirm=1')
+      expect(header(answer, 'location'), path).toBe(
+        '/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in%23unsent&confirm=1',
+      )
     }
     expect(header(await browser.send('GET', '/password'), 'location')).toBe('/sign-in?return_to=%2Fpassword&confirm=1')
     const change = { current_password: user.password, password: 'next password', password_again: 'next password' }
@@ -595,7 +597,9 @@ describe('a change to the account’s protection', () => {
       expect(await isSignedIn(browser)).toBe(true)
       for (const path of ['/authenticator/remove', '/recovery-codes', '/passkeys', '/passkeys/remove']) {
         const answer = await post(browser, `/account/security${path}`)
-        expect(header(answer, 'location'), path).toBe('/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in&confirm=1')
+        expect(header(answer, 'location'), path).toBe(
+          '/sign-in?return_to=%2Faccount%2Fsecurity%2Fsign-in%23unsent&confirm=1',
+        )
       }
       const change = { current_password: user.password, password: 'next password', password_again: 'next password' }
       expect(header(await post(browser, '/password', change), 'location')).toContain('confirm=1')

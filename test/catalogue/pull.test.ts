@@ -7,7 +7,7 @@ import { pullCatalogue } from '../../src/ticketing/catalogue/pull-catalogue.ts'
 import { pullPrices } from '../../src/ticketing/catalogue/pull-prices.ts'
 import { pullProduct } from '../../src/ticketing/catalogue/pull-product.ts'
 import { listProducts, productPage, showProduct } from '../../src/ticketing/catalogue/show-product.ts'
-import { priceRange } from '../../src/ticketing/catalogue/wire.ts'
+import { priceRange, productFilter } from '../../src/ticketing/catalogue/wire.ts'
 import { BY_COMMAND } from '../../src/ticketing/partner-calls/index.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 import { ok, refusal, reset, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
@@ -68,6 +68,27 @@ describe('pullProduct', () => {
       ['call', { title: [null, '门票'] }],
       ['call', { title: ['门票', 'Ticket'] }],
     ])
+  })
+
+  it('forgets changes of a product that are older than 90 days', async () => {
+    const titled = (title: string) => seller.on('/product/query', ok([entry('d-old', { title })] as object))
+    titled('first')
+    await pull('d-old')
+    await world.pool.query("update record_change set at = at - interval '91 days' where record_id = 'd-old'")
+    titled('second')
+    await pull('d-old')
+    expect((await show('d-old')).history.map(({ change }) => change)).toEqual([{ title: ['first', 'second'] }])
+  })
+
+  it('is listed by a part of its title', async () => {
+    seller.on('/product/query', ok([entry('d-lake', { title: 'West Lake 50% off' })] as object))
+    await pull('d-lake')
+    const titled = async (title: string) =>
+      (await productPage(world.deps, productFilter.parse({ partner_id: 7001, title }))).products.map(
+        ({ partner_deal_id }) => partner_deal_id,
+      )
+    expect(await titled('lake 50%')).toEqual(['d-lake'])
+    expect(await titled('lake_50')).toEqual([])
   })
 
   it('finds no price if that of the product is empty and its calendar has none', async () => {

@@ -99,5 +99,5 @@ it('a form sent after the session has ended leads to the sign-in, which returns 
   await page.context().clearCookies()
   await toNextPage(page, () => page.click('main button'))
   await page.getByText('Your session has ended.').waitFor()
-  expect(await page.inputValue('input[name=return_to]')).toBe('/console/own-sign-in')
+  expect(await page.inputValue('input[name=return_to]')).toBe('/console/own-sign-in#unsent')
 })

@@ -182,7 +182,7 @@ it('a form sent after the session has ended leads to the sign-in page and from t
         .evaluate((form: HTMLFormElement) => form.submit()),
     )
     await page.getByText('Your session has ended.').waitFor()
-    expect(await page.inputValue('input[name=return_to]')).toBe(path)
+    expect(await page.inputValue('input[name=return_to]')).toBe(`${path}#unsent`)
   }
 })
 

@@ -149,7 +149,7 @@ describe('the secret of an app', () => {
     const developer = await joined(world, owner)
     expect((await developer.browser.open(path)).status).toBe(403)
     const answer = await rotate()
-    expect(header(answer, 'location')).toBe(`/sign-in?return_to=${encodeURIComponent(path)}&confirm=1`)
+    expect(header(answer, 'location')).toBe(`/sign-in?return_to=${encodeURIComponent(`${path}#unsent`)}&confirm=1`)
   })
 })
 
@@ -158,7 +158,7 @@ it('adding an authenticator leads back even if it requires signing in again', as
   world.clock.advance(901)
   const begun = await browser.send('POST', '/account/security/authenticator', { return_to: path })
   const page = `/account/security/sign-in?${new URLSearchParams({ return_to: path })}`
-  expect(header(begun, 'location')).toBe(`/sign-in?${new URLSearchParams({ return_to: page })}&confirm=1`)
+  expect(header(begun, 'location')).toBe(`/sign-in?${new URLSearchParams({ return_to: `${page}#unsent` })}&confirm=1`)
 })
 
 it('the page shows how many tokens would end, and ends them all', async () => {

@@ -49,6 +49,24 @@ it('of any kind', async () => {
   expect(second.rows).toBeLessThan(300)
 })
 
+it('of those that were refused, or came in a period', async () => {
+  expect(await page({ outcome: 'refused' })).toMatchObject({ found: 0, next: undefined, sorts: 0 })
+  await world.pool.query(
+    `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified)
+     select gen_random_uuid(), '2026-05-01'::timestamptz + n * interval '1 hour', 7001, 'client-7001',
+       '/mtp/api/order/consume/notice', '{"id": "partner-id-missing", "values": {}}', '{}', '{}', '{}', true
+     from generate_series(1, 3) n`,
+  )
+  const refused = await page({ outcome: 'refused' })
+  expect(refused).toMatchObject({ found: 3, next: undefined })
+  expect(refused.rows).toBeLessThan(10)
+  expect(await page({ outcome: 'accepted', limit: 100 })).toMatchObject({ found: 100 })
+  const period = { from: '2026-05-01T01:30:00Z', to: '2026-05-01T02:30:00Z' }
+  expect(await page({ ...period, outcome: 'refused' })).toMatchObject({ found: 1 })
+  expect(await page({ ...period, outcome: 'accepted', limit: 10 })).toMatchObject({ found: 10 })
+  await world.pool.query('delete from rejected_call')
+})
+
 it('of a kind that is rare', async () => {
   const found: (number | undefined)[] = []
   let next: string | undefined

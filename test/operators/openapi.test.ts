@@ -119,7 +119,7 @@ it('describes the rows of a list and the cursor of its next page', async () => {
     required: ['orders', 'next'],
     properties: { orders: { type: 'array', items: { type: 'object' } }, next: { type: ['string', 'null'] } },
   })
-  expect(dataOf('/operators').required).toEqual(['operators'])
+  expect(dataOf('/settings').required).toEqual(['settings'])
 })
 
 it('describes an id as it applies to the operation', async () => {

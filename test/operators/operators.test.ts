@@ -39,6 +39,33 @@ const events = async (target: string) =>
     )
   ).rows
 
+it('a token whose form is sent twice is made once', async () => {
+  const { name } = await made('viewer')
+  const token_id = '6e2c6a0e-0d3b-4c57-9d52-0d6f3f0f7a11'
+  const make = () => call('POST', `/operators/${name}/tokens`, ADMIN_TOKEN, { token_id })
+  expect(await make()).toMatchObject({ status: 200, data: { token_id } })
+  expect(await make()).toMatchObject({ status: 400 })
+  await world.pool.query('delete from operator_token')
+  await world.pool.query('delete from operator')
+})
+
+it('operators are listed page by page, each with its tokens', async () => {
+  const names: string[] = []
+  for (let n = 0; n < 3; n++) names.push((await made('viewer')).name)
+  const listed: string[] = []
+  let after = ''
+  do {
+    const { data } = await call('GET', `/operators?limit=2${after && `&after=${after}`}`, ADMIN_TOKEN)
+    expect(data.operators.length).toBeLessThanOrEqual(2)
+    for (const { name, tokens } of data.operators) {
+      listed.push(name)
+      expect(tokens, name).toHaveLength(1)
+    }
+    after = data.next
+  } while (after)
+  expect(listed).toEqual(names)
+})
+
 describe('an operator', () => {
   it('is created with a token that is shown once and stored as a hash', async () => {
     const { data } = await call('POST', '/operators', ADMIN_TOKEN, { name: 'lin', role: 'editor' })

@@ -26,7 +26,7 @@ afterAll(() => world.close())
 
 const anotherProcess = () => ({
   ...world.deps,
-  calls: { ...world.deps.calls, breakers: new CircuitBreakers(world.clock) },
+  calls: { ...world.deps.calls, breakers: new CircuitBreakers(world.clock, 100) },
 })
 const call = async (id: bigint, deps = world.deps) => {
   const result = await callPartner(deps, await existingPartner(deps, id), 'heartbeat', {})
@@ -40,6 +40,19 @@ const admin = async (path: string, method: 'GET' | 'POST' = 'GET') => {
   return (await world.app.inject({ method, url: `/admin/v1${path}`, headers })).json()
 }
 const cli = (...words: string[]) => gatehouse({ GATEHOUSE_URL: url, GATEHOUSE_TOKEN: ADMIN_TOKEN }, ...words)
+
+it('a partner has at most so many calls under way, so that a slow one does not take the whole process', () => {
+  const breakers = new CircuitBreakers(world.clock, 3)
+  const begin = (partnerId = 1n) => breakers.allowsCall(partnerId, false)
+  expect([begin(), begin(), begin()]).toEqual([true, true, true])
+  expect(begin()).toMatchObject({ refused: { id: 'partner-busy', values: { most: '3' } }, isKept: false })
+  expect(begin(2n)).toBe(true)
+  breakers.reset(1n)
+  expect(begin()).not.toBe(true)
+  breakers.recordOutcome(1n, true, 10)
+  expect(begin()).toBe(true)
+  expect(begin()).not.toBe(true)
+})
 
 describe('a circuit breaker', () => {
   it('is listed while it is open, with the number of processes in which it is', async () => {

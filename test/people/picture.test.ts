@@ -186,7 +186,7 @@ describe('the upload form', () => {
     const { browser } = await signedIn()
     const file = await canvas().png().toBuffer()
     expect(await upload(client.newBrowser(), file)).toMatchObject({
-      location: '/sign-in?return_to=%2Faccount%2Fprofile&ended=1',
+      location: '/sign-in?return_to=%2Faccount%2Fprofile%23unsent&ended=1',
     })
     const headers = { cookie: browser.cookieHeader, 'sec-fetch-site': 'cross-site', 'content-length': '1' }
     expect((await client.call('POST', '/account/profile/picture', headers, 'x')).status).toBe(403)

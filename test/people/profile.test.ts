@@ -417,7 +417,7 @@ describe('a code', () => {
       await confirm(browser, 'phone', code),
       await requestChange(browser, 'mail', 'new@example.com'),
     ])
-      expect(answer.headers.location).toBe('/sign-in?return_to=%2Faccount%2Fprofile&confirm=1')
+      expect(answer.headers.location).toBe('/sign-in?return_to=%2Faccount%2Fprofile%23unsent&confirm=1')
     expect((await storedProfile(user)).phone).toBe('13800000001')
   })
 })

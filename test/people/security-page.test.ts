@@ -286,13 +286,16 @@ describe('the deletion of an account', () => {
     world.clock.advance(899)
     expect((await download()).status).toBe(200)
     world.clock.advance(1)
-    const again = '/sign-in?return_to=%2Faccount%2Fdata&confirm=1'
-    for (const refused of [await requestDeletion(), await download()])
-      expect([refused.status, refused.headers.location]).toEqual([303, again])
+    const again = (page: string) => `/sign-in?${new URLSearchParams({ return_to: page })}&confirm=1`
+    for (const [refused, page] of [
+      [await requestDeletion(), '/account/data#unsent'],
+      [await download(), '/account/data'],
+    ] as const)
+      expect([refused.status, refused.headers.location]).toEqual([303, again(page)])
     expect(await requestCount()).toBe(0)
     const exports = "select from audit_event where event = 'user_exported' and user_id = $1"
     expect((await world.pool.query(exports, [user.user_id])).rowCount).toBe(1)
-    expect(await textOf(browser, `${again}&ui_locales=en`)).toContain('Please sign in again')
+    expect(await textOf(browser, `${again('/account/data')}&ui_locales=en`)).toContain('Please sign in again')
     const { passport, password } = user
     await browser.send('POST', '/sign-in', { passport, password, return_to: '/account/data', confirm: '1' })
     expect((await requestDeletion()).headers.location).toBe('/account/data#deletion')

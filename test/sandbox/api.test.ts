@@ -137,8 +137,7 @@ describe('a run over the headless API', () => {
   })
 
   it('is replaced while it is in progress only when overwrite is set', async () => {
-    const run = await begin()
-    expect(await begin(false)).not.toBe(run)
+    await begin()
     const present = ((await call(lab, 'GET', '/runs/present')).run as ReturnType<typeof runAnswer>).run_id
     await start(present, 'product-pull')
     await follow(present)
@@ -151,6 +150,14 @@ describe('a run over the headless API', () => {
     })
     expect(await begin(true)).not.toBe(present)
     expect(await call(lab, 'GET', `/runs/${present}`)).toMatchObject({ run: { current_step: null } })
+  })
+
+  it('is the same run if the request comes again, as after a lost answer, before a step was started', async () => {
+    const [run, ...others] = [await begin(), await begin(false), await begin(true)]
+    expect(others).toEqual([run, run])
+    const body = { ...SIMPLE, quantity: 3 }
+    const { run: other } = await call(lab, 'POST', '/runs', { body })
+    expect((other as ReturnType<typeof runAnswer>).run_id).not.toBe(run)
   })
 
   it.each<[string, object | string, string]>([

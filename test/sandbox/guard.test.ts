@@ -36,8 +36,8 @@ const leadsTo = async (method: 'GET' | 'POST', url: string, headers: Record<stri
 describe('the guard', () => {
   it('leads from a form whose session has ended through sign-in to the page of the form', async () => {
     const start = '/sandbox/run/0b7c%20x/steps/order-create/start?again=1'
-    expect(await leadsTo('POST', start)).toEqual([303, '/sandbox/sign-in', '/sandbox/run/0b7c%20x', '1'])
-    expect(await leadsTo('POST', '/sandbox/nowhere/start')).toEqual([303, '/sandbox/sign-in', '/sandbox', '1'])
+    expect(await leadsTo('POST', start)).toEqual([303, '/sandbox/sign-in', '/sandbox/run/0b7c%20x#unsent', '1'])
+    expect(await leadsTo('POST', '/sandbox/nowhere/start')).toEqual([303, '/sandbox/sign-in', '/sandbox#unsent', '1'])
   })
 
   it('leads from a page through sign-in back to it, and mentions an ended session only if there was one', async () => {

@@ -236,7 +236,7 @@ describe('the form of the signature tool', () => {
     expect((await paste({}, cookie, { 'sec-fetch-site': '', origin: 'https://evil.example' })).statusCode).toBe(403)
     const expired = await paste({}, 'gatehouse_sandbox=x')
     expect(expired.statusCode).toBe(303)
-    expect(expired.headers.location).toBe('/sandbox/sign-in?return_to=%2Fsandbox%2Fsignature&ended=1')
+    expect(expired.headers.location).toBe('/sandbox/sign-in?return_to=%2Fsandbox%2Fsignature%23unsent&ended=1')
     expect(await count()).toBe(before)
   })
 })

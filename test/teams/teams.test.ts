@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { blockUser } from '../../src/authorization/account/user.ts'
 import { eraseUser } from '../../src/authorization/people/person-data.ts'
@@ -5,7 +6,7 @@ import { setTeamMailState } from '../../src/authorization/teams/invitation-store
 import { TASKS } from '../../src/operations/jobs/tasks.ts'
 import { visibleText } from '../acceptance/form.ts'
 import { header } from '../acceptance/http.ts'
-import { openWorld, type World } from '../harness.ts'
+import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { type PostOffice, postOffice } from '../sandbox/notify/post-office.ts'
 import {
   type Developer,
@@ -13,6 +14,7 @@ import {
   joined,
   memberIdOf,
   person,
+  registered,
   signInAgain,
   tokenFor,
   withAuthenticator,
@@ -70,6 +72,44 @@ describe('a developer', () => {
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(9)
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(2)
     expect((await send(someone, '/developer/teams', { name: ' ' })).status).toBe(400)
+  })
+})
+
+describe('the same form again, as after a lost answer', () => {
+  it('makes one team', async () => {
+    const someone = await founder(world)
+    const make = async (name: string) => header(await send(someone, '/developer/teams', { name }), 'location')
+    const first = await make('Lakeside')
+    expect(await make('Lakeside')).toBe(first)
+    expect(await make('Hillside')).not.toBe(first)
+    await registered({ ...someone, team: String(first).split('/').at(-1) ?? '' })
+    expect(await make('Lakeside')).not.toBe(first)
+  })
+
+  it('makes one team of operators, if they name its id', async () => {
+    const make = async (fields: object) => {
+      const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+      const payload = { name: 'Harbour', mail: 'harbour@example.com', ...fields }
+      const answer = await world.app.inject({ method: 'POST', url: '/admin/v1/teams', headers, payload })
+      return { status: answer.statusCode, team_id: answer.json().data.team_id }
+    }
+    const team_id = randomUUID()
+    expect([await make({ team_id }), await make({ team_id })]).toEqual([
+      { status: 200, team_id },
+      { status: 200, team_id },
+    ])
+    expect((await make({ team_id, name: 'Other' })).status).toBe(400)
+    const { rows } = await world.pool.query("select from team_invitation where mail = 'harbour@example.com'")
+    expect(rows).toHaveLength(1)
+  })
+
+  it('makes one app', async () => {
+    const someone = await founder(world)
+    const first = await registered(someone)
+    expect(await registered(someone)).toBe(first)
+    expect(await registered(someone, { name: 'Another' })).not.toBe(first)
+    await send(someone, `/developer/apps/${first}/test-users`)
+    expect(await registered(someone)).not.toBe(first)
   })
 })
 
@@ -199,7 +239,7 @@ describe('a team', () => {
     expect(byPassword.text, 'the form of invitations').toMatch(/value="developer"[^>]* checked/)
     await withAuthenticator(world, owner)
     world.clock.advance(900)
-    const asked = `/sign-in?return_to=${encodeURIComponent(team)}&confirm=1`
+    const asked = `/sign-in?return_to=${encodeURIComponent(`${team}#unsent`)}&confirm=1`
     const made = await send(owner, `${team}/members/${member.memberId}/role`, { role: 'owner' })
     const invited = await send(owner, `${team}/invite`, { mail: 'owner@example.com', role: 'owner' })
     expect([made, invited].map((answer) => header(answer, 'location'))).toEqual([asked, asked])
@@ -228,7 +268,9 @@ describe('a team', () => {
     ] as const
     for (const [path, form] of paths) {
       const answer = await send(owner, `${team}/${path}`, form)
-      expect(header(answer, 'location'), path).toBe(`/sign-in?return_to=${encodeURIComponent(team)}&confirm=1`)
+      expect(header(answer, 'location'), path).toBe(
+        `/sign-in?return_to=${encodeURIComponent(`${team}#unsent`)}&confirm=1`,
+      )
     }
     expect(await rolesOf(owner.team)).toEqual(['owner', 'owner', 'owner'])
     await signInAgain(world, owner)

@@ -8,7 +8,7 @@ import type { Keys } from '../../platform/lib/crypto/keys.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
-import { localPath } from '../../platform/lib/web/return-to.ts'
+import { afterSignIn, localPath } from '../../platform/lib/web/return-to.ts'
 import { countOwnChange, DEVICE_LIFETIME_S, rememberDevice, signInAlert } from '../../platform/throttle/index.ts'
 import { FLOW_S, newBrowserMark, type UpstreamDeps } from '../upstream/index.ts'
 import { CodesUsedUp } from './errors.ts'
@@ -97,7 +97,10 @@ export async function isFresh({ config, clock, db }: Deps, session: SignedIn): P
 
 /** Redirects to the sign-in page, which leads back to `path`. */
 export function askToSignIn(reply: FastifyReply, path: string, confirm: boolean): FastifyReply {
-  const query = new URLSearchParams({ return_to: path, ...(confirm ? { confirm: '1' } : {}) })
+  const query = new URLSearchParams({
+    return_to: afterSignIn(reply.request, path),
+    ...(confirm ? { confirm: '1' } : {}),
+  })
   return seeOther(reply, `/sign-in?${query}`)
 }
 

@@ -57,7 +57,7 @@ export const appRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
   })
 
   const newApp = {
-    page: TEAM,
+    page: `${NEW}/new`,
     show: (context: TeamRequest, alert: string, error?: InvalidInput) =>
       show(context, registration(context, typedApp(context.request.body)), alert, error),
     unfit: 'developer.app.unfit',

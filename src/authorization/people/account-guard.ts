@@ -6,7 +6,7 @@ import { FORM_OWNER } from '../../platform/lib/web/form-owner.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
-import { refererPath } from '../../platform/lib/web/return-to.ts'
+import { afterSignIn, refererPath } from '../../platform/lib/web/return-to.ts'
 import { countOwnChange, preparePages } from '../../platform/throttle/index.ts'
 import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
 import { isDeveloper } from '../teams/index.ts'
@@ -84,7 +84,7 @@ export async function accountPages(
       if (!person) {
         const isGet = request.method === 'GET'
         const back = isGet ? request.url : (refererPath(request, config.PUBLIC_URL) ?? page)
-        const query = new URLSearchParams({ return_to: back })
+        const query = new URLSearchParams({ return_to: afterSignIn(request, back) })
         if (session !== undefined || !isGet) query.set('ended', '1')
         return goTo(`/sign-in?${query}`)
       }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { asPerson } from '../../platform/audit/index.ts'
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -34,14 +35,38 @@ function microAppOf(given: AppFields) {
   return { ...fields, token_auth_methods: ['none'], cors_origins: kind === 'page' ? originsOf(given) : [] }
 }
 
-/** Registers an app in development, without a secret. Returns its app_key. */
+/** The app that this form has registered before, if nothing was done with it since. */
+async function sameApp(
+  deps: Deps,
+  teamId: string,
+  given: object,
+  { name, kind, reasons }: AppFields,
+  person: UserRowKey,
+) {
+  for (const { app_key, ...app } of await store.appsOfTeam(deps.db, teamId)) {
+    if (app.stage !== 'development' || app.name !== name) continue
+    const registered = await showMicroApp(deps, app_key)
+    const access = await store.findAppAccess(deps.db, person, app_key)
+    const isSame =
+      access?.kind === kind &&
+      isDeepStrictEqual(access.reasons, reasons) &&
+      isDeepStrictEqual({ ...registered, ...given }, registered)
+    if (isSame && registered.secrets.length === 0 && (await TEST_USERS.list(deps.db, app_key)).length === 0)
+      return app_key
+  }
+  return undefined
+}
+
+/** Registers an app in development, without a secret. Returns its app_key; for the same form sent again the same. */
 export const registerApp = operation(
   appFields,
   (deps: Deps, teamId: string, fields: AppFields, person: UserRowKey): Promise<string> =>
     changeTeam(deps, teamId, { person, role: 'developer' }, async ({ db, deps: inside, now }) => {
+      const given = parseInput(createMicroApp.input, microAppOf(fields))
+      const same = await sameApp(inside, teamId, given, fields, person)
+      if (same) return same
       if ((await store.countApps(db, teamId)) >= MAX_APPS) throw new TeamRefusal('apps')
       const acting = { ...inside, actor: asPerson(deps.actor, person) }
-      const given = parseInput(createMicroApp.input, microAppOf(fields))
       const { app_key } = await createMicroApp(acting, given, { secret: null, stage: 'development' })
       await store.insertTeamApp(db, app_key, teamId, fields, now)
       return app_key

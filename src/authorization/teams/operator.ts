@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import { pageNamed } from '../../platform/db/page.ts'
@@ -36,9 +37,10 @@ async function showTeam(deps: Deps, { team_id }: z.output<typeof oneTeam>) {
 type TeamShown = Awaited<ReturnType<typeof showTeam>>
 
 /** A team whose owner is invited by mail. */
-const createTeam = (deps: Deps, { name, mail }: z.output<typeof newTeamOf>): Promise<{ team_id: string }> =>
-  inTransaction(deps, async (inside) => {
-    const team_id = await makeTeam(inside, name)
+const createTeam = (deps: Deps, { name, mail, team_id: given }: z.output<typeof newTeamOf>) =>
+  inTransaction(deps, async (inside, db): Promise<{ team_id: string }> => {
+    if (given && (await store.findTeam(db, given))?.name === name) return { team_id: given }
+    const team_id = await makeTeam(inside, name, undefined, given)
     await sendInvitation(inside, team_id, { mail, role: 'owner' }, null)
     return { team_id }
   })
@@ -135,6 +137,8 @@ const rows = [
     role: 'editor',
     input: newTeamOf,
     run: createTeam,
+    mainFields: ['name', 'mail'],
+    suggested: () => ({ team_id: randomUUID() }), // a form that is sent twice creates one team
   }),
   action({
     route: 'POST /apps/:app_key/give',

@@ -29,8 +29,9 @@ export const insertDeveloper = (db: Db, key: UserRowKey, now: Date): Promise<num
 export const isDeveloper = (db: Db, person: UserRowKey): Promise<boolean> =>
   db.value(z.boolean(), sql`select exists (select 1 from developer where ${ofPerson(person)}) as found`)
 
+/** 0 if there is a team with this id. */
 export const insertTeam = (db: Db, teamId: string, name: string, now: Date): Promise<number> =>
-  db.exec(sql`insert into team (team_id, name, created_at) values (${teamId}, ${name}, ${now})`)
+  db.exec(sql`insert into team (team_id, name, created_at) values (${teamId}, ${name}, ${now}) on conflict do nothing`)
 
 export const renameTeam = (db: Db, teamId: string, name: string): Promise<number> =>
   db.exec(sql`update team set name = ${name} where team_id = ${teamId}`)

@@ -3,10 +3,12 @@ import { asPerson, recordAudit, recordByPerson } from '../../platform/audit/inde
 import type { UserRowKey } from '../../platform/db/personal-rows.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
-import { operation } from '../../platform/lib/json/input.ts'
+import { InvalidInput, operation } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
 import { cutTo } from '../../platform/lib/storable.ts'
 import { lockUser, type SignedIn } from '../account/index.ts'
+import { countApps } from './app-store.ts'
 import { notFound, TeamRefusal } from './errors.ts'
 import { listInvitations } from './invitation-store.ts'
 import * as store from './store.ts'
@@ -44,17 +46,22 @@ export const becomeDeveloper = <Done>(deps: Deps, person: SignedIn, work: (insid
     return work(inside)
   })
 
-/** Without `owner`, a team that nobody is in yet. */
-export async function makeTeam(deps: Deps, name: string, owner?: UserRowKey): Promise<string> {
-  const teamId = randomUUID()
+/** Without `owner`, a team that nobody is in yet. Throws InvalidInput if the id is taken. */
+export async function makeTeam(
+  deps: Deps,
+  name: string,
+  owner?: UserRowKey,
+  teamId: string = randomUUID(),
+): Promise<string> {
   const now = deps.clock.now()
-  await store.insertTeam(deps.db, teamId, name, now)
+  if ((await store.insertTeam(deps.db, teamId, name, now)) === 0)
+    throw new InvalidInput([{ field: 'team_id', problem: localized('already-taken') }])
   if (owner) await store.insertMember(deps.db, owner, { teamId, memberId: randomUUID(), role: 'owner' }, now)
   await recordTeamEvent(deps, 'team_created', teamId, { by: owner })
   return teamId
 }
 
-/** Another team, owned by this developer. */
+/** Another team, owned by this developer. Sent again before anything was done with it, the form gets the same team. */
 export const createTeam = operation(
   newTeam,
   (deps: Deps, { name }, person: UserRowKey): Promise<string> =>
@@ -62,10 +69,16 @@ export const createTeam = operation(
       if (!(await lockUser(db, person))) throw notFound()
       // Serialises concurrent requests, so that both are counted.
       if (!(await store.lockDeveloper(db, person))) throw notFound()
-      if ((await store.teamsOfPerson(db, person)).length >= MAX_TEAMS) throw new TeamRefusal('teams')
+      const teams = await store.teamsOfPerson(db, person)
+      const same = teams.find((team) => team.name === name && team.role === 'owner')
+      if (same && (await isUnused(db, same))) return same.team_id
+      if (teams.length >= MAX_TEAMS) throw new TeamRefusal('teams')
       return makeTeam(inside, name, person)
     }),
 )
+
+const isUnused = async (db: Db, { team_id }: Membership): Promise<boolean> =>
+  (await store.countMembers(db, team_id)) === 1 && (await countApps(db, team_id)) === 0
 
 /** An invitation counts only while who sent it might send it. */
 const countsAmong = (members: readonly TeamMember[], { invited_by }: Pick<Invitation, 'invited_by'>): boolean =>

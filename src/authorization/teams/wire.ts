@@ -13,7 +13,11 @@ const teamName = shownName(60)
 export const newTeam = z.strictObject({ name: teamName })
 
 /** A team created by operators, and the address of its owner, who is invited. */
-export const newTeamOf = newTeam.extend({ mail: memberMail })
+export const newTeamOf = newTeam.extend({
+  mail: memberMail,
+  /** The idempotency key: the same id is the same team. A new one if it is left out. */
+  team_id: z.uuid().optional(),
+})
 
 /** A team with a member's role in it. */
 export const membership = z.object({

@@ -76,14 +76,16 @@ export interface Notice {
   readonly path: string
   readonly message: object
   attempts: number
-  acknowledged: boolean
+  refusals: number
+  /** `refused`: given up, because the platform kept refusing it. */
+  state: 'waiting' | 'acknowledged' | 'refused'
   /** The last response of the platform, or why it could not be reached. */
   lastAnswer: string
   /** Fulfilled after the first attempt, successful or not. */
   firstAttempt: Promise<void>
 }
 
-/** The notices to be sent to the platform. Keep them in your database: a notice must survive a restart. */
+/** The newest notices, sent or to be sent to the platform. Keep them in your database: a notice must survive a restart. */
 export interface Outbox {
   readonly notices: readonly Notice[]
   post(path: string, message: object): Notice
@@ -92,13 +94,22 @@ export interface Outbox {
 
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
+/** The code of a refusal. Others may change: of a pay notice (400), or of a platform that is overloaded or away. */
+const REFUSED = 300
+/** Somebody may set right meanwhile what was wrong, so a notice is given up only after so many refusals, two minutes later. */
+const MOST_REFUSALS = 8
+const MOST_KEPT = 1_000
 
 /** Doubles with each attempt; the random half spreads out the retries of many notices. */
 const pauseAfter = (attempts: number): number =>
   Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempts - 1)) * (0.5 + Math.random() / 2)
 
-/** Sends each notice until it is acknowledged with code 200, independently of the others. */
-export function openOutbox({ partnerId, log }: Pick<Settings, 'partnerId' | 'log'>, deliver: Delivery): Outbox {
+/** Sends each notice until it is acknowledged with code 200 or given up, independently of the others. */
+export function openOutbox(
+  { partnerId, log }: Pick<Settings, 'partnerId' | 'log'>,
+  deliver: Delivery,
+  pause = pauseAfter,
+): Outbox {
   const notices: Notice[] = []
   const closing = new AbortController()
   setMaxListeners(0, closing.signal) // one for each notice being sent
@@ -106,18 +117,26 @@ export function openOutbox({ partnerId, log }: Pick<Settings, 'partnerId' | 'log
   async function attempt(notice: Notice, text: string): Promise<void> {
     notice.attempts += 1
     const answer = await deliver(notice.path, text, closing.signal)
-    notice.acknowledged = answer.code === 200
+    if (answer.code === REFUSED) notice.refusals += 1
+    if (answer.code === 200) notice.state = 'acknowledged'
+    else if (notice.refusals >= MOST_REFUSALS) notice.state = 'refused'
     notice.lastAnswer = `${answer.code ?? 'no response'}: ${answer.describe}`
-    if (!notice.acknowledged)
-      log.warn({ path: notice.path, answer }, 'the notice was not acknowledged and will be sent again')
+    const outcome = notice.state === 'refused' ? 'was refused and is given up' : 'will be sent again'
+    if (notice.state !== 'acknowledged') log.warn({ path: notice.path, answer }, `the notice ${outcome}`)
   }
 
   async function keepSending(notice: Notice, text: string): Promise<void> {
     await notice.firstAttempt
-    while (!notice.acknowledged) {
-      await sleep(pauseAfter(notice.attempts), undefined, { signal: closing.signal })
+    while (notice.state === 'waiting') {
+      await sleep(pause(notice.attempts), undefined, { signal: closing.signal })
       await attempt(notice, text)
     }
+  }
+
+  function keep(notice: Notice): void {
+    const oldest = notices.length < MOST_KEPT ? -1 : notices.findIndex(({ state }) => state !== 'waiting')
+    if (oldest >= 0) notices.splice(oldest, 1)
+    notices.push(notice)
   }
 
   return {
@@ -127,13 +146,14 @@ export function openOutbox({ partnerId, log }: Pick<Settings, 'partnerId' | 'log
         path,
         message,
         attempts: 0,
-        acknowledged: false,
+        refusals: 0,
+        state: 'waiting',
         lastAnswer: '',
         firstAttempt: Promise.resolve(),
       }
       // Serialised once, so that retries send the same bytes and the platform recognises them.
       const text = writeJson({ partnerId: BigInt(partnerId), ...message })
-      notices.push(notice)
+      keep(notice)
       notice.firstAttempt = attempt(notice, text)
       // Rejects only when the outbox closes.
       keepSending(notice, text).catch(() => undefined)

@@ -62,15 +62,15 @@ export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolea
   }
 }
 
-/** A preHandler hook that refuses forms without the mark of their session. */
+/** A preHandler hook that refuses forms without the mark of their operator. */
 export const refuseForgedForms =
   ({ keys }: Deps): preHandlerAsyncHookHandler =>
   async (request) => {
-    const session = `console ${whoIs(request).sessionHash.toString('base64url')}`
+    const owner = `operator ${whoIs(request).name}`
     const mark: unknown = Object(request.body)[FORM_OWNER.field]
-    if (request.method === 'POST' && !FORM_OWNER.isOf(keys, session, mark))
-      throw new RescodeError(20003, { detail: 'a form that is not of this session' })
-    FORM_OWNER.bindFormsTo(keys, request, session)
+    if (request.method === 'POST' && !FORM_OWNER.isOf(keys, owner, mark))
+      throw new RescodeError(20003, { detail: 'a form that is not of this operator' })
+    FORM_OWNER.bindFormsTo(keys, request, owner)
   }
 
 /** An onRequest hook: throws RoleNeeded for operators of a lower role, and records that in the audit log. */

@@ -4,7 +4,8 @@ import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { DAY_S, wholeSecondsAfter } from '../../platform/lib/clock.ts'
 import { issueToken, PREFIX } from '../../platform/lib/crypto/opaque-token.ts'
-import { operation } from '../../platform/lib/json/input.ts'
+import { InvalidInput, operation } from '../../platform/lib/json/input.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { allows, type Role } from '../../platform/lib/web/admin-auth.ts'
 import { lastAdmin, nameTaken, noSuchOperator, noSuchToken, roleAboveOperator } from './errors.ts'
 import * as store from './store.ts'
@@ -15,6 +16,7 @@ import {
   type OperatorRow,
   oneOperator,
   oneToken,
+  operatorFilter,
   roleChange,
   type ShownOperator,
 } from './wire.ts'
@@ -45,18 +47,26 @@ async function refuseWithoutAdmin<Result>(
   return result
 }
 
+interface IssuedToken {
+  readonly token_name: string
+  readonly role: Role
+  readonly days: number
+  readonly token_id?: string | undefined
+}
+
 /** Runs in the transaction of `deps.db`, and writes to the audit log. The token is shown only once. */
 async function issueOperatorToken(
   deps: Deps,
   { operator_id, name }: OperatorRow,
-  { token_name, role, days }: { readonly token_name: string; readonly role: Role; readonly days: number },
+  { token_name, role, days, token_id = randomUUID() }: IssuedToken,
 ) {
   const { db, keys, clock } = deps
   const now = clock.now()
   const expires_at = wholeSecondsAfter(now, days * DAY_S)
   const token = issueToken(keys, { prefix: PREFIX.operatorToken, routingKey: 0, expiresAt: expires_at })
-  const token_id = randomUUID()
-  await insertToken(db, { hash: token.hash, token_id, operator_id, name: token_name, role, expires_at }, now)
+  const made = { hash: token.hash, token_id, operator_id, name: token_name, role, expires_at }
+  if ((await insertToken(db, made, now)) === 0)
+    throw new InvalidInput([{ field: 'token_id', problem: localized('already-taken') }])
   const detail = { token_id, token_name, role, expires_at }
   await recordAudit(deps, { event: 'operator_token_made', target: `operator:${name}`, detail })
   return { token: token.text, token_id, expires_at }
@@ -84,9 +94,8 @@ export const revokeOperatorToken = operation(oneToken, (deps: Deps, { name, toke
   ),
 )
 
-/** Every operator, or the one with this name, with valid tokens; oldest first. */
-export async function listOperators({ db, clock }: Deps, name?: string): Promise<ShownOperator[]> {
-  const operators = await store.findOperators(db, name)
+/** With their valid tokens. */
+async function shown({ db, clock }: Deps, operators: readonly OperatorRow[]): Promise<ShownOperator[]> {
   const ids = operators.map(({ operator_id }) => operator_id)
   const tokens = await liveTokens(db, ids, clock.now())
   return operators.map(({ operator_id, ...operator }) => ({
@@ -94,6 +103,11 @@ export async function listOperators({ db, clock }: Deps, name?: string): Promise
     tokens: tokens.filter((token) => token.operator_id === operator_id).map(({ operator_id: _, ...token }) => token),
   }))
 }
+
+export const listOperators = operation(operatorFilter, async (deps: Deps, filter) => {
+  const { rows, next } = await store.listOperators(deps.db, filter)
+  return { operators: await shown(deps, rows), next }
+})
 
 /** Creates an operator with a first token, which is never shown again. Throws 20007 if the name is taken. */
 export const createOperator = operation(newOperator, (deps: Deps, { name, role, days }) =>
@@ -108,12 +122,13 @@ export const createOperator = operation(newOperator, (deps: Deps, { name, role, 
 
 /** Creates the first operator while no service runs yet; does nothing and returns undefined if there is one already. */
 export const createFirstOperator = operation(newOperator, async (deps: Deps, input) =>
-  (await store.findOperators(deps.db)).length === 0 ? createOperator(deps, input) : undefined,
+  (await store.listOperators(deps.db, { limit: 1 })).rows.length === 0 ? createOperator(deps, input) : undefined,
 )
 
 /** Throws 20007 (404) for an unknown name, like all below. */
 export const showOperator = operation(oneOperator, async (deps: Deps, { name }): Promise<ShownOperator> => {
-  const [operator] = await listOperators(deps, name)
+  const found = await store.findOperator(deps.db, name)
+  const [operator] = await shown(deps, found ? [found] : [])
   if (!operator) throw noSuchOperator()
   return operator
 })

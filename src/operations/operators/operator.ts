@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import type { Deps } from '../../platform/deps.ts'
+import { randomUUID } from 'node:crypto'
 import { action } from '../../platform/lib/action.ts'
 import {
   createOperator,
@@ -19,8 +18,7 @@ export const OPERATOR_ACTIONS = [
     route: 'GET /operators',
     command: 'operator list',
     role: 'admin',
-    input: z.strictObject({}),
-    run: async (deps: Deps) => ({ operators: await listOperators(deps) }),
+    run: listOperators,
     list: {
       rows: 'operators',
       columns: [
@@ -67,6 +65,8 @@ export const OPERATOR_ACTIONS = [
     command: 'operator new-token',
     role: 'admin',
     run: newOperatorToken,
+    mainFields: ['token_name', 'role', 'days'],
+    suggested: () => ({ token_id: randomUUID() }), // a form that is sent twice makes one token
     once: ['token'],
   }),
   action({

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { listPage } from '../../platform/db/page.ts'
 import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
 import type { OpaqueToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
-import { ADMIN_TOKEN_NAME, type OperatorRow, operatorRow, operatorToken, role } from './wire.ts'
+import { ADMIN_TOKEN_NAME, type OperatorFilter, type OperatorRow, operatorRow, operatorToken, role } from './wire.ts'
 
 /** Names of operators are case-insensitive. */
 
@@ -24,13 +25,21 @@ const OPERATOR = sql.part`operator_id, name, role, status, created_at, password_
   (select count(*)::int from operator_recovery_code c
    where c.operator_id = operator.operator_id and c.used_at is null) as recovery_codes`
 
-/** All operators, or the one with this name; oldest first. */
-export const findOperators = (db: Db, name?: string): Promise<OperatorRow[]> =>
-  db.many(
-    operatorRow,
-    sql`select ${OPERATOR} from operator where ${name}::text is null or lower(name) = lower(${name})
-        order by created_at, name limit 1000`,
+/** Oldest first. */
+export const listOperators = (db: Db, filter: OperatorFilter) =>
+  listPage(
+    db,
+    {
+      row: operatorRow,
+      columns: OPERATOR,
+      from: sql.part`operator where true`,
+      keys: { created_at: 'timestamptz', name: 'text' },
+    },
+    filter,
   )
+
+export const findOperator = (db: Db, name: string): Promise<OperatorRow | undefined> =>
+  db.maybe(operatorRow, sql`select ${OPERATOR} from operator where lower(name) = lower(${name})`)
 
 export const lockOperator = (db: Db, name: string): Promise<OperatorRow | undefined> =>
   db.maybe(operatorRow, sql`select ${OPERATOR} from operator where lower(name) = lower(${name}) for update`)
@@ -212,11 +221,13 @@ export const OPERATOR_RETENTION: readonly Retention[] = [
 const tokenOf = operatorToken.extend({ operator_id: z.string() })
 type NewTokenRow = Omit<z.output<typeof tokenOf>, 'created_at' | 'last_used_at'> & { readonly hash: Buffer }
 
+/** Returns 0 if there is a token with this id. */
 export const insertToken = (db: Db, made: NewTokenRow, now: Date): Promise<number> =>
   db.exec(
     sql`insert into operator_token (token_hash, token_id, operator_id, name, role, created_at, expires_at)
         values (${made.hash}, ${made.token_id}, ${made.operator_id}, ${made.name}, ${made.role}, ${now},
-                ${made.expires_at})`,
+                ${made.expires_at})
+        on conflict (token_id) do nothing`,
   )
 
 const found = z.object({

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { momentKey, pageInput } from '../../platform/db/page.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
 import { newPasswordOf } from '../../platform/lib/json/input.ts'
 import { normalName } from '../../platform/lib/precis.ts'
@@ -38,9 +39,14 @@ export const newToken = oneOperator.extend({
   /** By default the operator's own. */
   role: role.optional(),
   days,
+  /** The same id again makes no second token. A new one if it is left out. */
+  token_id: z.uuid(problem('must-be-token-id')).optional(),
 })
 
 export const oneToken = oneOperator.extend({ token_id: z.uuid(problem('must-be-token-id')) })
+
+export const operatorFilter = z.strictObject(pageInput(z.tuple([momentKey, z.string()])))
+export type OperatorFilter = z.output<typeof operatorFilter>
 
 /** Longer than for partners' members: an operator can do more harm. */
 export const newPassword = oneOperator.extend({ password: newPasswordOf(12).meta({ secret: true }) })

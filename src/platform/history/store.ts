@@ -13,7 +13,7 @@ export const PRODUCT_CHANGES = sql.part`record_change (at, partner_id, record, r
 const PRODUCT_HISTORY_S = 90 * DAY_S
 
 /**
- * Deletes up to two old changes with each new one, as sellers may change prices every minute. The purge would need an
+ * Deletes up to two old changes with each pull and each new change, as sellers may change prices every minute. The purge would need an
  * index by age on the history of all orders, which stays.
  */
 export const forgetOldChanges = (partnerId: bigint, partnerDealId: string, now: Date): Fragment => sql.part`
@@ -51,8 +51,17 @@ const textIn = (side: unknown): unknown => {
 
 const CHANGE = sql.part`at, record, record_id, cause, cause_id, change`
 
+const MOST_CHANGES = 10_000
+
+/** The latest changes of an order and its parts, oldest first. */
 export const historyOfOrder = (db: Db, orderId: bigint): Promise<HistoryRow[]> =>
-  db.many(rowWithTexts, sql`select ${CHANGE} from record_change where order_id = ${orderId} order by change_id`)
+  db.many(
+    rowWithTexts,
+    sql`select ${CHANGE}
+        from (select change_id, ${CHANGE} from record_change
+              where order_id = ${orderId} order by change_id desc limit ${MOST_CHANGES}) newest
+        order by change_id`,
+  )
 
 /** The latest changes of a product, oldest first. */
 export const historyOfProduct = (db: Db, partnerId: bigint, partnerDealId: string, limit: number) =>

@@ -98,6 +98,7 @@ export const REASONS = {
   'about-another': 'is {named}; the call was about {order}',
   'no-url': 'no URL is registered for {interface}',
   'breaker-slow': 'the partner’s last responses were slow; the next pull has to wait',
+  'partner-busy': '{most} calls to the partner are under way, which is the limit; this one was not made',
   'breaker-open': 'the last calls failed; the next one is tried within {seconds} s',
   'caused-by': '{problem}: {cause}',
   'address-not-allowed': 'the address or port of the URL is not allowed',

@@ -22,6 +22,10 @@ const COLUMNS = columnsOf(Object.keys(attempt.shape))
 /** Attempts of one step: every page of the run shows them all. */
 export const MAX_ATTEMPTS = 500
 
+const ALIVE_S = 12
+/** By the database's clock, as the processes' may differ. */
+const ALIVE_TILL = sql.part`statement_timestamp() + make_interval(secs => ${ALIVE_S})`
+
 /**
  * Returns the attempt's number. The caller holds the run's lock and has checked that no attempt is open. Undefined if
  * the step has had MAX_ATTEMPTS; the caller must roll back then.
@@ -30,7 +34,6 @@ export const insertAttempt = (
   db: Db,
   { attemptId, runId, stepId }: Readonly<Record<'attemptId' | 'runId' | 'stepId', string>>,
   now: Date,
-  aliveTill: Date,
 ): Promise<number | undefined> =>
   db.maybeValue(
     attempt.shape.number,
@@ -38,7 +41,7 @@ export const insertAttempt = (
           update sandbox_run set open_attempt = ${attemptId} where run_id = ${runId}
         )
         insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)
-        select ${attemptId}, ${runId}, ${stepId}, coalesce(max(number), 0) + 1, ${now}, ${aliveTill}
+        select ${attemptId}, ${runId}, ${stepId}, coalesce(max(number), 0) + 1, ${now}, ${ALIVE_TILL}
         from sandbox_attempt where run_id = ${runId} and step_id = ${stepId}
         having coalesce(max(number), 0) < ${MAX_ATTEMPTS}
         returning number`,
@@ -51,17 +54,17 @@ export const findAttempt = (db: Db, attemptId: string): Promise<AttemptRow | und
   db.maybe(attempt, sql`select ${COLUMNS} from sandbox_attempt where attempt_id = ${attemptId}`)
 
 /** Extends the lease of the process that runs this attempt; 0 if the attempt has ended meanwhile. */
-export const keepAlive = (db: Db, attemptId: string, aliveTill: Date): Promise<number> =>
+export const keepAlive = (db: Db, attemptId: string): Promise<number> =>
   db.exec(
-    sql`update sandbox_attempt set alive_till = ${aliveTill} where attempt_id = ${attemptId} and ended_at is null`,
+    sql`update sandbox_attempt set alive_till = ${ALIVE_TILL} where attempt_id = ${attemptId} and ended_at is null`,
   )
 
-/** The run's open attempt; with `deadBy` only if the process that ran it had died by then. */
-export const findOpenAttempt = (db: Db, runId: string, deadBy?: Date): Promise<AttemptRow | undefined> =>
+/** The run's open attempt; `onlyDead`: only if the process that ran it has died. */
+export const findOpenAttempt = (db: Db, runId: string, onlyDead = false): Promise<AttemptRow | undefined> =>
   db.maybe(
     attempt,
     sql`select ${COLUMNS} from sandbox_attempt where run_id = ${runId} and ended_at is null
-          and (${deadBy}::timestamptz is null or alive_till < ${deadBy})`,
+          and (not ${onlyDead}::boolean or alive_till < statement_timestamp())`,
   )
 
 /**

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
-import { addSeconds } from '../../platform/lib/clock.ts'
 import type { Log } from '../../platform/lib/log.ts'
 import { RefusedRequest, RescodeError, unavailable } from '../../platform/lib/web/rescode.ts'
 import { countUse } from '../../platform/throttle/index.ts'
@@ -16,7 +15,6 @@ import { stepContext } from './step-context.ts'
 import { STEPS, stepsOf } from './steps/index.ts'
 import type { Step } from './steps/step.ts'
 
-const ALIVE_S = 12
 const ALIVE_EVERY_MS = 3_000
 
 export interface RunRef {
@@ -75,7 +73,7 @@ type StartedAttempt = Awaited<ReturnType<typeof begin>>
 async function begin({ db, clock }: RunDeps, run: RunRow, step: Step) {
   const [attemptId, startedAt] = [randomUUID(), clock.now()]
   const attempt = { attemptId, runId: run.run_id, stepId: step.id }
-  const number = await insertAttempt(db, attempt, startedAt, addSeconds(startedAt, ALIVE_S))
+  const number = await insertAttempt(db, attempt, startedAt)
   if (number === undefined) throw tooManyAttempts(MAX_ATTEMPTS)
   await appendEvent(db, attemptId, { kind: 'started', data: { step_id: step.id, number } }, startedAt)
   return { attemptId, number, run, step, startedAt }
@@ -86,7 +84,7 @@ function runInBackground(deps: RunDeps, log: Log, attempt: StartedAttempt): void
   const { attemptId } = attempt
   const abort = new AbortController()
   const timer = setInterval(() => {
-    keepAlive(deps.db, attemptId, addSeconds(deps.clock.now(), ALIVE_S)).then(
+    keepAlive(deps.db, attemptId).then(
       (alive) => alive === 0 && abort.abort(),
       // The database is unreachable. If that lasts, the lease runs out and the attempt counts as interrupted.
       () => {},
@@ -146,7 +144,7 @@ async function interrupt({ db, clock }: Deps, attemptId: string): Promise<void> 
 
 /** Interrupts the run's attempt if its process has died. No job does this, so whoever reads or follows a run does. */
 export async function interruptStaleAttempt(deps: Deps, runId: string): Promise<void> {
-  const stale = await findOpenAttempt(deps.db, runId, deps.clock.now())
+  const stale = await findOpenAttempt(deps.db, runId, true)
   if (stale) await interrupt(deps, stale.attempt_id)
 }
 

@@ -9,6 +9,7 @@ export {
   chosenFunctions,
   currentRun,
   findCurrentRun,
+  isFreshRunOf,
   isUntouched,
   lockRun,
   nextStep,

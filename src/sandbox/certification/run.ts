@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { findPartner, lockPartner } from '../../ticketing/partners/index.ts'
-import { type Choice, type Conditions, requireDayAhead } from '../test-plan/index.ts'
+import { type Choice, type Conditions, isDayOver, requireDayAhead } from '../test-plan/index.ts'
 import { interruptOpenAttempt, interruptStaleAttempt } from './attempt.ts'
 import { type AttemptRow, attemptsOf, warningsOf } from './attempt-store.ts'
 import type { Outcome } from './event.ts'
@@ -142,6 +143,16 @@ function existing(run: Run | undefined): Run {
 export const lockRun = async ({ db }: Deps, { partner_id, run_id }: Run): Promise<void> => {
   await store.lockRun(db, partner_id, run_id)
 }
+
+/** Whether the run is what this choice would start now, because no step of it has been tried. */
+export const isFreshRunOf = async (deps: Deps, run: Run, choice: Choice): Promise<boolean> =>
+  isDeepStrictEqual(run.choice, JSON.parse(JSON.stringify(choice))) &&
+  isDeepStrictEqual(
+    run.steps,
+    stepsFor(choice).map(({ id }) => id),
+  ) &&
+  !isDayOver(choice, deps.clock.now()) &&
+  (await isUntouched(deps, run))
 
 /** No step of the run has been tried. */
 export const isUntouched = async ({ db }: Deps, { run_id }: Run): Promise<boolean> =>

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest } from '../../platform/lib/web/rescode.ts'
@@ -7,6 +6,7 @@ import { hasPassedSignatureTool } from '../../ticketing/mws/index.ts'
 import { lockPartner, updatePartner } from '../../ticketing/partners/index.ts'
 import {
   findCurrentRun,
+  isFreshRunOf,
   isUntouched,
   lockRun,
   progressOfRun,
@@ -14,7 +14,6 @@ import {
   showRun,
   startRun,
 } from '../certification/index.ts'
-import type { Choice } from '../test-plan/index.ts'
 import type { NewRun } from './api/wire.ts'
 import { type ContactsGiven, giveContacts } from './contacts.ts'
 import { signatureFirst } from './errors.ts'
@@ -46,7 +45,7 @@ export const startRunFromForm = (
     const present = await findCurrentRun(inside, partnerId)
     if (!isUnlocked(await hasPassedSignatureTool(inside, partnerId), present)) throw signatureFirst()
     if (present && present.run_id !== replaces) {
-      return (await isSameStart(inside, present, requested.choice)) ? { started: present } : { unconfirmed: present }
+      return (await isFreshRunOf(inside, present, requested.choice)) ? { started: present } : { unconfirmed: present }
     }
     await countUse(inside, 'run', partnerId)
     // A live partner's URLs receive real customers' orders, so they are not changed here.
@@ -55,12 +54,9 @@ export const startRunFromForm = (
     return { started: await startRun(inside, partnerId, requested.choice) }
   })
 
-const isSameStart = async (deps: Deps, run: Run, wanted: Choice): Promise<boolean> =>
-  isDeepStrictEqual(run.choice, JSON.parse(JSON.stringify(wanted))) && (await isUntouched(deps, run))
-
 /**
  * Starts a run from the headless API. A run under way (a step was tried, and it is not accepted) is overwritten only if
- * the caller says so: somebody may be working on it. Throws 20003 when rate-limited.
+ * the caller says so: somebody may be working on it. Sent again, as after a lost answer, it gets the same run. Throws 20003 when rate-limited.
  */
 export async function startRunFromApi(
   deps: Deps,
@@ -69,18 +65,18 @@ export async function startRunFromApi(
 ): Promise<Run> {
   return inTransaction(deps, async (inside) => {
     await lockPartner(inside, partnerId)
-    if (!overwrite) await refuseOverwriting(inside, partnerId)
+    const present = await findCurrentRun(inside, partnerId)
+    if (present) await lockRun(inside, present)
+    if (present && (await isFreshRunOf(inside, present, choice))) return present
+    if (present && !overwrite) await refuseOverwriting(inside, present)
     await countUse(inside, 'run', partnerId)
     return startRun(inside, partnerId, choice)
   })
 }
 
-async function refuseOverwriting(deps: Deps, partnerId: bigint): Promise<void> {
-  const present = await findCurrentRun(deps, partnerId)
-  if (!present) return
-  await lockRun(deps, present)
+async function refuseOverwriting(deps: Deps, present: Run): Promise<void> {
   if (await isUntouched(deps, present)) return
-  const { state, passed, steps } = progressOfRun(await showRun(deps, partnerId, present.run_id))
+  const { state, passed, steps } = progressOfRun(await showRun(deps, present.partner_id, present.run_id))
   if (state === 'accepted') return
   throw invalidRequest(localized('run-in-progress', { run: present.run_id, passed, steps }))
 }

@@ -43,7 +43,7 @@ export const saveProduct = (
   { cause, now }: { cause: Cause; now: Date },
 ): Promise<number> =>
   db.exec(
-    sql`with saved as (
+    sql`with forgotten as (${forgetOldChanges(partnerId, partnerDealId, now)}), saved as (
       update product
       set title = ${title}, details = ${details}::jsonb, asked = ${asked}, pulled_at = ${now}, updated_at = ${now}
       where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
@@ -84,12 +84,16 @@ const wholeProduct = productSummary.extend({ details: exactEntry })
 export type WholeProduct = z.output<typeof wholeProduct>
 
 /** By the partner's ids. */
-export const listProducts = (db: Db, { partner_id, sale_state, ...page }: ProductFilter) => {
+export const listProducts = (db: Db, { partner_id, sale_state, title, ...page }: ProductFilter) => {
+  const wanted = [
+    ...(sale_state ? [sql.part`sale_state = ${sale_state}`] : []),
+    ...(title === undefined ? [] : [sql.part`position(lower(${title}) in lower(title)) > 0`]),
+  ]
   const listing = {
     row: productSummary,
     columns: SUMMARY,
     from: sql.part`product where partner_id = ${partner_id}`,
-    wanted: sale_state && sql.part`sale_state = ${sale_state}`,
+    wanted: wanted.length > 0 ? sql.join(wanted, ' and ') : undefined,
     keys: { partner_deal_id: 'text' },
   }
   return listPage(db, listing, page)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageInput } from '../../platform/db/page.ts'
+import { filterText, pageInput } from '../../platform/db/page.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
 import { date, storable } from '../../platform/lib/json/fields.ts'
 import { onePartner } from '../partners/index.ts'
@@ -13,6 +13,8 @@ export type SaleState = (typeof SALE_STATES)[number]
 
 export const productFilter = onePartner.extend({
   sale_state: z.enum(SALE_STATES).optional(),
+  /** A part of it, whatever the case of its letters. */
+  title: filterText(255).optional(),
   ...pageInput(z.tuple([z.string()]), { usual: 1_000 }),
 })
 export type ProductFilter = z.output<typeof productFilter>

@@ -124,9 +124,9 @@ const received = z.object({
 })
 
 /**
- * Newest first, to these paths or to any. The Date is checked after the signature, so a call that is refused for its
- * Date was signed by the partner. It is listed, but does not count as verified: somebody else may have sent it again.
- * No index has the paths, which are searched.
+ * Newest first, to these paths or to any, accepted or refused or both. The Date is checked after the signature, so a
+ * call that is refused for its Date was signed by the partner. It is listed, but does not count as verified: somebody
+ * else may have sent it again. No index has the paths, which are searched.
  */
 export function listReceived(
   db: Db,
@@ -135,25 +135,27 @@ export function listReceived(
     readonly clientId: string
     readonly paths: readonly string[] | undefined
     readonly bodyChars: number
-  } & Pick<NoticeFilter, 'limit' | 'after'>,
+  } & Pick<NoticeFilter, 'outcome' | 'from' | 'to' | 'limit' | 'after'>,
 ) {
-  const { partnerId, clientId, paths, limit } = filter
+  const { partnerId, clientId, paths, outcome, from, to, limit } = filter
   const [at, id] = filter.after ?? []
   const newest = (idColumn: Fragment) => sql.part`
+    and (${from}::timestamptz is null or received_at >= ${from}) and (${to}::timestamptz is null or received_at < ${to})
     and (${at}::timestamptz is null or (received_at, ${idColumn}) < (${at}::timestamptz, ${id}::uuid))
     order by received_at desc, ${idColumn} desc limit ${paths ? SEARCHED_ROWS : limit + 1}`
+  const accepted = sql.part`
+    (select notice_id as id, received_at, path, null::jsonb as refused, body from notice
+      where partner_id = ${partnerId} and client_id = ${clientId} ${newest(sql.part`notice_id`)})`
+  const refused = sql.part`
+    (select call_id as id, received_at, path, reason as refused, body from refused_notice
+      where partner_id = ${partnerId} and (verified or reason->>'id' = any (${DATE_FAILURES}::text[]))
+      ${newest(sql.part`call_id`)})`
+  const sources = [...(outcome === 'refused' ? [] : [accepted]), ...(outcome === 'accepted' ? [] : [refused])]
   const listing = {
     row: received,
     columns: sql.part`id, received_at, path, refused, body`,
     shown: sql.part`id, received_at, path, refused, left(body, ${filter.bodyChars}::int) as body`,
-    from: sql.part`(
-      (select notice_id as id, received_at, path, null::jsonb as refused, body from notice
-        where partner_id = ${partnerId} and client_id = ${clientId} ${newest(sql.part`notice_id`)})
-      union all
-      (select call_id, received_at, path, reason, body from refused_notice
-        where partner_id = ${partnerId} and (verified or reason->>'id' = any (${DATE_FAILURES}::text[]))
-        ${newest(sql.part`call_id`)})
-    ) incoming where true`,
+    from: sql.part`(${sql.join(sources, ' union all ')}) incoming where true`,
     wanted: paths && sql.part`path = any (${paths}::text[])`,
     keys: { received_at: 'timestamptz', id: 'uuid' },
     newestFirst: true,

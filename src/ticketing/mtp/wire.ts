@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { momentKey, pageInput } from '../../platform/db/page.ts'
+import { momentKey, pageInput, periodInput } from '../../platform/db/page.ts'
 import { asMessage, problem, REQUIRED } from '../../platform/lib/json/field-problem.ts'
 import {
   date,
@@ -154,10 +154,12 @@ export const levelPriceNotice = z
 
 export type PayNotice = z.output<typeof payNotice>
 
-/** The notices of a partner, of one kind or of all, for an operator. */
+/** The notices of a partner, for an operator. */
 export const noticeFilter = z.strictObject({
   partner_id: positiveId,
   kind: z.enum(Object.keys(NOTICE_PATHS) as [keyof typeof NOTICE_PATHS]).optional(),
+  outcome: z.enum(['accepted', 'refused']).optional(),
+  ...periodInput,
   ...pageInput(z.tuple([momentKey, z.uuid()]), { usual: 50, most: 200 }),
 })
 export type NoticeFilter = z.output<typeof noticeFilter>

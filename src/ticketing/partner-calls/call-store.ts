@@ -35,7 +35,13 @@ export type CallSummary = z.output<typeof callSummary>
 
 const SUMMARY = columnsOf(Object.keys(callSummary.shape))
 
-/** The calls about an order to its own partner: another one may have written its id into a body by hand. */
+/** A job may ask about an order for weeks. */
+const MOST_CALLS = 1_000
+
+/**
+ * The newest calls about an order to its own partner, oldest first: another partner may have written its id into a body
+ * by hand.
+ */
 export const callsOf = (
   db: Db,
   { order_id, partner_id }: { readonly order_id: bigint; readonly partner_id: bigint },
@@ -43,7 +49,10 @@ export const callsOf = (
   db.many(
     callSummary,
     sql`select ${SUMMARY}
-        from partner_call where order_id = ${order_id} and partner_id = ${partner_id} order by started_at, arrival`,
+        from (select ${SUMMARY}, arrival from partner_call
+              where order_id = ${order_id} and partner_id = ${partner_id}
+              order by started_at desc, arrival desc limit ${MOST_CALLS}) newest
+        order by started_at, arrival`,
   )
 
 /** A call to a partner as stored, with its secrets masked. */

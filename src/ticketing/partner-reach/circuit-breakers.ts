@@ -21,6 +21,8 @@ interface Breaker {
   /** Time spent on slow answers, as of `slowAt`. */
   slowMs: number
   slowAt: Date
+  /** Calls that have begun and not ended. */
+  underWay: number
   /** Whether the database lists it as open, so that operators can reset it there (resetBreaker). */
   isKept: boolean
 }
@@ -34,22 +36,33 @@ interface RefusedCall {
   readonly isKept: boolean
 }
 
-const closed = (now: Date): Breaker => ({ failures: 0, retryAt: null, slowMs: 0, slowAt: now, isKept: false })
+const closed = (now: Date): Breaker => ({
+  failures: 0,
+  retryAt: null,
+  slowMs: 0,
+  slowAt: now,
+  underWay: 0,
+  isKept: false,
+})
 
 /**
  * A circuit breaker per partner; created once per process. Five failed calls in a row open it for 30 s, so that no
  * order waits for a partner that is down; after that one call at a time is tried. A partner that answers slowly gets no
  * background calls for a while, so that its pulls do not hold up other partners' jobs. Orders are still sent: a slow
- * ticket is better than none. Breakers protect the time of one process, so processes need not agree on them.
+ * ticket is better than none. So that one slow partner does not take the whole process, calls to it beyond a number are
+ * not made, nor do they wait. Breakers protect the time of one process, so processes need not agree on them.
  */
 export class CircuitBreakers {
   /** Identifies this process in the database. */
   readonly process = randomUUID()
   readonly #clock: Clock
+  readonly #mostAtOnce: number
   readonly #breakers = new Map<bigint, Breaker>()
 
-  constructor(clock: Clock) {
+  /** `mostAtOnce`: how many calls to one partner may be under way. */
+  constructor(clock: Clock, mostAtOnce: number) {
     this.#clock = clock
+    this.#mostAtOnce = mostAtOnce
   }
 
   #breakerOf(partnerId: bigint): Breaker {
@@ -60,7 +73,8 @@ export class CircuitBreakers {
 
   /**
    * Whether a call may be made now, or why not. 30 s after the breaker opened one call is allowed; others are refused
-   * until its outcome is known. `background`: nobody waits for the answer.
+   * until its outcome is known. `background`: nobody waits for the answer. Who may make the call has to record its
+   * outcome.
    */
   allowsCall(partnerId: bigint, background: boolean): true | RefusedCall {
     const breaker = this.#breakerOf(partnerId)
@@ -68,12 +82,19 @@ export class CircuitBreakers {
     if (background && slowMsAt(breaker, now) > MAX_SLOW_MS) {
       return { refused: localized('breaker-slow'), isKept: false }
     }
-    if (breaker.retryAt === null) return true
+    if (breaker.underWay >= this.#mostAtOnce) {
+      return { refused: localized('partner-busy', { most: this.#mostAtOnce }), isKept: false }
+    }
+    if (breaker.retryAt === null) {
+      breaker.underWay++
+      return true
+    }
     // Also once the clock was set back: a partner must not be left alone for as long as that.
     if (isWithin(addSeconds(breaker.retryAt, -BREAKER.openS), BREAKER.openS, now)) {
       return { refused: localized('breaker-open', { seconds: BREAKER.openS }), isKept: breaker.isKept }
     }
     breaker.retryAt = addSeconds(now, BREAKER.openS)
+    breaker.underWay++
     return true
   }
 
@@ -81,6 +102,7 @@ export class CircuitBreakers {
   recordOutcome(partnerId: bigint, answered: boolean, durationMs: number): BreakerChange {
     const breaker = this.#breakerOf(partnerId)
     const now = this.#clock.now()
+    breaker.underWay = Math.max(0, breaker.underWay - 1)
     // Also while the database lists it, because a former change could not be stored.
     const wasOpen = breaker.retryAt !== null || breaker.isKept
     breaker.failures = answered ? 0 : breaker.failures + 1
@@ -110,7 +132,8 @@ export class CircuitBreakers {
 
   /** Closes the breaker and forgets what happened before. */
   reset(partnerId: bigint): void {
-    this.#breakers.set(partnerId, closed(this.#clock.now()))
+    const { underWay } = this.#breakerOf(partnerId)
+    this.#breakers.set(partnerId, { ...closed(this.#clock.now()), underWay })
   }
 }
 

@@ -3,7 +3,6 @@ import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { addSeconds } from '../../../src/platform/lib/clock.ts'
 import { startStep } from '../../../src/sandbox/certification/attempt.ts'
 import { insertAttempt } from '../../../src/sandbox/certification/attempt-store.ts'
 import { showRun } from '../../../src/sandbox/certification/run.ts'
@@ -126,10 +125,11 @@ describe('the stream of a run whose process dies', () => {
     const { deps, clock } = lab.world
     const runId = await lab.run()
     const attempt = { attemptId: randomUUID(), runId, stepId: 'product-pull' }
-    await insertAttempt(deps.db, attempt, clock.now(), addSeconds(clock.now(), 12))
+    await insertAttempt(deps.db, attempt, clock.now())
     const listener = await follow(runId)
     expect(listener.status).toBe(200)
-    clock.advance(13)
+    const over = "update sandbox_attempt set alive_till = now() - interval '1 second' where attempt_id = $1"
+    await lab.world.pool.query(over, [attempt.attemptId])
     await listener.until(hasEnded)
     expect(listener.heard.map(({ state }) => state.kind)).toEqual(['ended'])
     expect((await showRun(deps, lab.partnerId, runId)).current?.state).toBe('interrupted')

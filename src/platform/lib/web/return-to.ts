@@ -17,6 +17,13 @@ export function localPath(returnTo: string | undefined, publicUrl: string): stri
   return origin === new URL(publicUrl).origin && !path.startsWith('//') ? path : '/'
 }
 
+/** Where a page says that its form was not sent, and a script gives back what was typed (views/assets/send-once.js). */
+const UNSENT = '#unsent'
+
+/** The address to return to after a sign-in: of this page, or for a form of its page, which says that nothing was sent. */
+export const afterSignIn = ({ method }: Pick<FastifyRequest, 'method'>, page: string): string =>
+  method === 'GET' ? page : page + UNSENT
+
 /** `returnTo` if it is this page or below it, otherwise this page. */
 export function pathBelow(page: string, returnTo: string | undefined, publicUrl: string): string {
   const path = localPath(returnTo, publicUrl)
@@ -29,7 +36,7 @@ export function leadToSignIn(
   reply: FastifyReply,
   { signIn, page, session }: { readonly signIn: string; readonly page: string; readonly session: string | undefined },
 ): FastifyReply {
-  const query = new URLSearchParams({ return_to: page })
+  const query = new URLSearchParams({ return_to: afterSignIn({ method }, page) })
   if (session !== undefined || method !== 'GET') query.set('ended', '1')
   return reply.headers(NO_STORE_HEADERS).redirect(`${signIn}?${query}`, method === 'GET' ? 302 : 303)
 }

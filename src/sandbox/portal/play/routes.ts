@@ -75,7 +75,8 @@ export const playRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { d
 export const playOrderRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, { deps }) => {
   const showOrder = async (request: FastifyRequest, reply: FastifyReply, orderId: bigint, alert = '') => {
     const order = await requireTrialOrder(deps, partnerOf(request).partnerId, orderId)
-    const shown = { order: orderForPage(order, localeOfRequest(request)), alert }
+    const { quantity: refunds = '1' } = asTyped.parse(request.body ?? {})
+    const shown = { order: orderForPage(order, localeOfRequest(request)), alert, refunds }
     return sendSandboxPage(request, reply, 'sandbox/play-order', shown, PLAY_PAGE)
   }
 

@@ -36,10 +36,10 @@ export class Canaries {
   /** Describes each find: the place or the secret's name, the encoding, and the surrounding text. */
   search(output: string): string[] {
     const found: string[] = []
-    const look = (name: string, form: string, text: string): void => {
-      const at = output.indexOf(text)
+    const report = (name: string, form: string, text: string, at: number): void => {
       if (at >= 0) found.push(`${name} (${form}): …${output.slice(Math.max(0, at - 120), at + text.length + 40)}…`)
     }
+    const look = (name: string, form: string, text: string) => report(name, form, text, output.indexOf(text))
     for (const [form, text] of formsOf(this.mark)) {
       const at = output.indexOf(text)
       const serial = Number(/x(\d+)x/.exec(output.slice(at, at + 60))?.[1])
@@ -49,8 +49,7 @@ export class Canaries {
       for (const part of partsOf(secret)) for (const [form, text] of formsOf(part)) look(name, form, text)
     }
     for (const [number, name] of this.#numbers) {
-      const alone = new RegExp(`.{0,120}(?<![\\w.-])${number}(?![\\w-]|\\.\\d).{0,40}`).exec(output)
-      if (alone) found.push(`${name} (raw): …${alone[0]}…`)
+      report(name, 'raw', number, output.search(new RegExp(`(?<![\\w.-])${number}(?![\\w-]|\\.\\d)`)))
     }
     return found
   }

@@ -95,9 +95,13 @@ export function limitClosing(server: HttpServer, graceSeconds: number): () => vo
   server.on('request', ({ socket }) => unused.delete(socket))
   return () => {
     for (const socket of unused) socket.destroy()
+    if (!server.listening) return // it has no connections, and will not emit `close`
     const sweeping = setInterval(() => server.closeIdleConnections(), IDLE_EVERY_MS).unref()
-    server.once('close', () => clearInterval(sweeping))
-    setTimeout(() => server.closeAllConnections(), graceSeconds * 1000).unref()
+    const cuttingOff = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000).unref()
+    server.once('close', () => {
+      clearInterval(sweeping)
+      clearTimeout(cuttingOff)
+    })
   }
 }
 

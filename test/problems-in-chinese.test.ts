@@ -73,7 +73,7 @@ describe('a form of the console', () => {
 
   it('says in Chinese that an operation is not possible now', async () => {
     const made = { partner_id: '7001', client_id: 'seller', name: 'Seller' }
-    await admin.submit('/console/partners/new', made)
+    await admin.submit('/console/-/partners/new', made)
     expect(await send('/console/partners/7001/switch-signing', {})).toEqual([
       '平台的调用已用最新密钥签名；如需新密钥，请使用 rotate-secret',
     ])
@@ -85,7 +85,7 @@ describe('a form of the console', () => {
 
   it.each<[string, Record<string, string>, string[]]>([
     [
-      '/console/apps/new',
+      '/console/-/apps/new',
       { name: 'a', scopes: '', redirect_uris: 'x', refresh_days: '8' },
       [
         '重定向 URI（第 1 项） 必须是以 http:// 或 https:// 开头的完整 URL',
@@ -94,7 +94,7 @@ describe('a form of the console', () => {
       ],
     ],
     [
-      '/console/users/new',
+      '/console/-/users/new',
       { cid: 'x', user_id: '', password: 'short', phone_number: '1' },
       [
         'cid 必须是数字',
@@ -107,7 +107,7 @@ describe('a form of the console', () => {
       ],
     ],
     [
-      '/console/partners/new',
+      '/console/-/partners/new',
       { client_id: 'a b', base_url: 'https://host/?q=1', interface_urls: 'x=y' },
       [
         'clientId 须为 1 到 64 个可见 ASCII 字符，不含空白和冒号',
@@ -117,7 +117,7 @@ describe('a form of the console', () => {
       ],
     ],
     [
-      '/console/operators/new',
+      '/console/-/operators/new',
       { name: '-', role: 'king', days: '0' },
       [
         '名称 须为 1 到 64 个字母、数字或 . _ @ -，且以字母或数字开头',
@@ -131,7 +131,7 @@ describe('a form of the console', () => {
 })
 
 it('a label and its value are separated by the colon of the language', async () => {
-  await admin.submit('/console/partners/new', { partner_id: '7002', client_id: 'colon', name: 'Colon' })
+  await admin.submit('/console/-/partners/new', { partner_id: '7002', client_id: 'colon', name: 'Colon' })
   const at = async (path: string, locale: string) => (await admin.get(`${path}?ui_locales=${locale}`)).text
   const heading = (html: string) => visibleText(/<h1>([\s\S]*?)<\/h1>/.exec(html)?.[1] ?? '').trim()
   const form = '/console/partners/7002/switch-signing'

@@ -165,7 +165,7 @@ it('a list cuts no short name in two, and stays in its card on every screen', as
 it('the form of a new app folds what has a default, and opens it if something in it is filled in or wrong', async () => {
   const page = await open({ size: 'phone', locale: 'en', javaScriptEnabled: false })
   await enter(page)
-  await page.goto(`${origin}/console/apps/new`)
+  await page.goto(`${origin}/console/-/apps/new`)
   const webhook = page.getByLabel('Webhook')
   const submit = () => toNextPage(page, () => page.click('main button'))
   expect(await webhook.isVisible()).toBe(false)
@@ -182,14 +182,14 @@ it('the form of a new app folds what has a default, and opens it if something in
   expect(await page.getByRole('alert').textContent()).toContain('Webhook')
   expect(await webhook.inputValue()).toBe('not a URL')
   expect(await webhook.isVisible()).toBe(true)
-  await page.goto(`${origin}/console/apps/new?refresh_days=60`)
+  await page.goto(`${origin}/console/-/apps/new?refresh_days=60`)
   expect(await webhook.isVisible()).toBe(true)
 })
 
 it('checkboxes for several values keep their state after an error and are saved', async () => {
   const page = await open({ size: 'phone', locale: 'en', javaScriptEnabled: false })
   await enter(page)
-  await page.goto(`${origin}/console/apps/new`)
+  await page.goto(`${origin}/console/-/apps/new`)
   const box = (name: string) => page.getByRole('checkbox', { name })
   await page.locator('main .more summary').press('Enter')
   expect(await box('client_secret_basic').isChecked()).toBe(true)

@@ -31,8 +31,8 @@ const valueIn = async (url: string, name: string) =>
   new RegExp(`name="${name}"[^>]* value="([^"]*)"`).exec((await editor.get(url)).text)?.[1] ?? ''
 
 async function created(fields: Record<string, string> = {}): Promise<string> {
-  const order_id = await valueIn('/console/orders/new', 'order_id')
-  const answer = await editor.submit('/console/orders/new', {
+  const order_id = await valueIn('/console/-/orders/new', 'order_id')
+  const answer = await editor.submit('/console/-/orders/new', {
     ...{ order_id, partner_id: '7001', partner_deal_id: DEAL, quantity: '2' },
     ...PRICES,
     ...fields,
@@ -77,9 +77,9 @@ describe('an order', () => {
 
   it('is created once by a double click, and refunded once', async () => {
     const form = { partner_id: '7001', partner_deal_id: DEAL, quantity: '2', ...PRICES }
-    const order_id = await valueIn('/console/orders/new', 'order_id')
-    const hidden = await editor.hidden('/console/orders/new')
-    const both = [1, 2].map(() => editor.post('/console/orders/new', { ...hidden, ...form, order_id }))
+    const order_id = await valueIn('/console/-/orders/new', 'order_id')
+    const hidden = await editor.hidden('/console/-/orders/new')
+    const both = [1, 2].map(() => editor.post('/console/-/orders/new', { ...hidden, ...form, order_id }))
     for (const answer of await Promise.all(both)) expect(answer.location).toBe(`/console/orders/${order_id}?done=1`)
     expect(
       seller.calls.filter(({ path, body }) => path === '/order/create' && String(body.orderId) === order_id),
@@ -99,7 +99,7 @@ describe('an order', () => {
       '/product/query',
       ok([{ ...PRODUCT, partnerDealId: DEAL, partlyRefund: false }] as object, { totalSize: 1 }),
     )
-    expect((await editor.submit('/console/partners/7001/products/pull', { partner_deal_id: DEAL })).status).toBe(200)
+    expect((await editor.submit('/console/partners/7001/-/products/pull', { partner_deal_id: DEAL })).status).toBe(200)
     const order = await paid()
     const refund = `/console/orders/${order}/refund`
     expect((await editor.get(refund)).text).toMatch(/<dt>Parts may be refunded<\/dt><dd>No</)
@@ -139,7 +139,7 @@ describe('an order', () => {
     const before = seller.calls.length
     const close = await editor.submit(`/console/orders/${order}/close`)
     expect([close.status, close.text]).toEqual([400, expect.stringContaining('cannot become closing')])
-    const bad = await editor.submit('/console/orders/new', { quantity: '0', visitors: '{', partner_id: 'x' })
+    const bad = await editor.submit('/console/-/orders/new', { quantity: '0', visitors: '{', partner_id: 'x' })
     expect(bad.status).toBe(400)
     for (const label of ['PartnerId', 'Product', 'Tickets', 'Visitors'])
       expect(bad.text).toContain(`<strong>${label}</strong>`)

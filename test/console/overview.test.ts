@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordAudit } from '../../src/platform/audit/index.ts'
-import { isChanged, settingInForce } from '../../src/platform/config/operator.ts'
+import { isChanged, settingInForce } from '../../src/platform/config/actions.ts'
 import { enqueue } from '../../src/platform/db/jobs-store.ts'
 import { addSeconds } from '../../src/platform/lib/clock.ts'
 import { gatehouse } from '../cli-runner.ts'

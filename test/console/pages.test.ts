@@ -156,9 +156,9 @@ describe('a change', () => {
   })
 
   it('of operators creates them, sets password, role and tokens, disables and enables them', async () => {
-    const made = await admin.submit('/console/operators/new', { name: 'grace', role: 'viewer', days: '30' })
+    const made = await admin.submit('/console/-/operators/new', { name: 'grace', role: 'viewer', days: '30' })
     expect(made.text).toMatch(/data-copy="Copy"[^>]*><code>ghop_\w+/)
-    const taken = await admin.submit('/console/operators/new', { name: 'grace', role: 'viewer', days: '30' })
+    const taken = await admin.submit('/console/-/operators/new', { name: 'grace', role: 'viewer', days: '30' })
     expect(taken.status).toBe(400)
     expect(taken.text).toContain('is already taken')
     const page = '/console/operators/grace'
@@ -352,12 +352,12 @@ describe('an app', () => {
 
   it('is created and edited in the console, and fields that are not edited stay unchanged', async () => {
     const fields = {
-      ...(await shownForm('/console/apps/new')),
+      ...(await shownForm('/console/-/apps/new')),
       name: '向日葵',
       hosts: 'a.example\r\nb.example',
       scopes: 'USER_INFO',
     }
-    const made = await admin.post('/console/apps/new', { ...fields, app_key: 'made-here' })
+    const made = await admin.post('/console/-/apps/new', { ...fields, app_key: 'made-here' })
     expect(made.text).toContain('class="button" href="/console/apps/made-here"')
     expect(made.status).toBe(200)
     expect(copied(made)).toEqual(['made-here', expect.stringMatching(/^ghas_\w{49}$/)])
@@ -419,8 +419,8 @@ describe('an app', () => {
   })
 
   it.each([
-    ['micro-app', '/console/apps/new', { name: 'Twice', hosts: 'a.example', scopes: 'USER_INFO' }, 'micro_app'],
-    ['partner', '/console/partners/new', { name: 'Twice' }, 'partner'],
+    ['micro-app', '/console/-/apps/new', { name: 'Twice', hosts: 'a.example', scopes: 'USER_INFO' }, 'micro_app'],
+    ['partner', '/console/-/partners/new', { name: 'Twice' }, 'partner'],
   ])('or a partner is created only once by a form that is sent twice: %s', async (_what, path, fields, table) => {
     const form = { ...(await shownForm(path)), ...fields }
     expect(await admin.post(path, form)).toMatchObject({ status: 200, text: expect.stringContaining('shown only now') })
@@ -429,8 +429,8 @@ describe('an app', () => {
   })
 
   it('cannot be created or edited without the role, which is offered no form', async () => {
-    expect((await viewer.get('/console/apps')).text).not.toContain('/console/apps/new')
-    expect((await viewer.get('/console/apps/new')).status).toBe(403)
+    expect((await viewer.get('/console/apps')).text).not.toContain('/console/-/apps/new')
+    expect((await viewer.get('/console/-/apps/new')).status).toBe(403)
     expect((await support.get('/console/apps/made-here')).text).not.toContain('/edit')
     expect((await support.get('/console/apps/made-here/edit')).status).toBe(403)
   })

@@ -14,8 +14,8 @@ beforeAll(async () => {
   editor = (await signedIn(world, 'editor')).person
   support = (await signedIn(world, 'support')).person
   viewer = (await signedIn(world, 'viewer')).person
-  const fields = { ...(await shownForm(editor, '/console/partners/new')), partner_id: '7001', name: '阳光票务' }
-  expect((await editor.post('/console/partners/new', fields)).text).toMatch(/ghcs_\w{49}/)
+  const fields = { ...(await shownForm(editor, '/console/-/partners/new')), partner_id: '7001', name: '阳光票务' }
+  expect((await editor.post('/console/-/partners/new', fields)).text).toMatch(/ghcs_\w{49}/)
 })
 afterAll(() => world.close())
 
@@ -32,7 +32,7 @@ const change = async (path: string, fields: Record<string, string> = {}) =>
 describe('a partner', () => {
   it('starts in the sandbox, with a form that has no contacts', async () => {
     expect(await partner()).toMatchObject({ name: '阳光票务', stage: 'sandbox', base_url: null, interface_urls: {} })
-    const form = await shownForm(editor, '/console/partners/new')
+    const form = await shownForm(editor, '/console/-/partners/new')
     expect(form).toMatchObject({ stage: 'sandbox', base_url: '' })
     expect(form).not.toHaveProperty('contacts')
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { partnerActions } from '../../src/ticketing/partners/operator.ts'
+import { partnerActions } from '../../src/ticketing/partners/actions.ts'
 import { createPartner } from '../../src/ticketing/partners/partner.ts'
 import type { TestCall } from '../../src/ticketing/partners/secret.ts'
 import { newPartner } from '../../src/ticketing/partners/wire.ts'

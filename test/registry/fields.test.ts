@@ -57,7 +57,10 @@ describe.each([
       sql`select column_name as name from information_schema.columns where table_name = ${table}`,
     )
     const names = columns.map(({ name }) => name)
-    expect(Object.keys(fields).filter((name) => !names.includes(name))).toEqual([])
+    expect(
+      Object.keys(fields).filter((name) => !names.includes(name)),
+      `add a migration with these columns of ${table}`,
+    ).toEqual([])
     expect(Object.keys(fields).filter((name) => !(name in stored))).toEqual([])
   })
 

@@ -1,5 +1,6 @@
 /** Micro-apps: their hosts and URLs, scopes and secrets. */
 
+export { appActions, oneApp } from './actions.ts'
 export { DEMO_APPS } from './demo-store.ts'
 export { hostMatches } from './host.ts'
 export {
@@ -13,7 +14,6 @@ export {
 } from './micro-app.ts'
 export { hasResponseParameters, MICRO_APP_FIELDS, TEAM_FIELDS } from './micro-app-fields.ts'
 export { hasSecret, publicKey, TOKEN_AUTH_METHODS } from './oidc-fields.ts'
-export { appActions, oneApp } from './operator.ts'
 export {
   findAppWithFailures,
   findMicroAppForAuthentication,

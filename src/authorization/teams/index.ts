@@ -1,5 +1,6 @@
 /** Developers of micro-apps, and the teams in which they work on them. */
 
+export { TEAM_ACTIONS } from './actions.ts'
 export { APP_SECRET, changeInDevelopment, makeTestUsers, registerApp } from './app.ts'
 export { type AppAccess, appsOfPerson, appsOfTeam, appsOfTeams, findAppAccess } from './app-store.ts'
 export { TeamRefusal } from './errors.ts'
@@ -16,7 +17,6 @@ export {
   setMemberRole,
   withdrawInvitation,
 } from './members.ts'
-export { TEAM_ACTIONS } from './operator.ts'
 export { APP_REQUESTS } from './request.ts'
 export { findMembership, isDeveloper, TEAM_RETENTION, TEAMS_OF_PERSON, teamsOfPerson } from './store.ts'
 export { acceptTerms, createTeam, peopleOfTeam, renameTeam } from './team.ts'

@@ -53,12 +53,12 @@ export function formPage(places: Places, change: Placed): FormPage {
     ...(detail && recordIn(detail.record, await perform(detail, context, keysIn(detail, context)))[0]),
   })
   return {
-    path: formPath(change, list),
+    path: formPath(places, change, list),
     operation: change.operation,
     ...(change.upload ? { upload: change.upload } : {}),
     title: titleOf(change),
     ...(change.dangerous ? { isDangerous: true } : {}),
-    ...(isEdit || (change.method === 'PUT' && change.form) ? { button: 'layout.save' } : {}),
+    ...(isEdit || change.present ? { button: 'layout.save' } : {}),
     exactly: () => fieldsOf(change).flatMap(({ name, secret }) => (secret ? [name] : [])),
     back: (context) => (change.after ? at(change.after.slice(1)) : backOf(detail ?? list, keysIn(change, context))),
     confirm: async (context) => {
@@ -72,7 +72,9 @@ export function formPage(places: Places, change: Placed): FormPage {
         ...(typeof about === 'string' ? { about } : {}),
         says: [context.t(aboutOf(change))],
         facts: [
-          ...[...change.about, ...decidedIn(change, record)].map((name) => factOf(change, name, record, context)),
+          ...[...change.about, ...Object.keys(change.decided?.(record) ?? {})].map((name) =>
+            factOf(change, name, record, context),
+          ),
           ...numbersOf(change, { ...foreseen }, context),
         ],
         fields: [
@@ -89,7 +91,7 @@ export function formPage(places: Places, change: Placed): FormPage {
     run: async (context) => {
       const fields = asks(context)
       const keys = keysIn(change, context)
-      const record = isEdit || change.form ? await recordOf(context) : {}
+      const record = isEdit || change.present || change.decided ? await recordOf(context) : {}
       const typed = isEdit
         ? editedIn(fields, record, context)
         : typedIn(change, fields, record, withoutRetyped(change, keys, context))
@@ -141,19 +143,16 @@ function formFieldOf(change: Placed, field: InputField, record: Values, context:
   const { name, initially } = field
   if (name === SEEN)
     return { name, label: labelOf(context.t, change, name), kind: 'hidden', value: momentText(record.updated_at) }
-  const values = change.form?.(record) ?? (change.method === 'PATCH' ? record : first)
-  const asItIs = change.form || change.suggested ? undefined : record[name]
+  const decided = change.decided?.(record) ?? {}
+  const values = change.present?.(record) ?? (change.method === 'PATCH' ? record : { ...first, ...decided })
+  const asItIs = change.present || change.suggested ? undefined : record[name]
   const isFolded = change.mainFields && !field.required && !change.mainFields.includes(name)
   const shown = {
     ...formField(change, field, context, values[name] ?? initially ?? asItIs),
     ...(isFolded ? { isFolded } : {}),
   }
-  return decidedIn(change, record).includes(name) ? { ...shown, kind: 'hidden' } : shown
+  return name in decided ? { ...shown, kind: 'hidden' } : shown
 }
-
-/** Fields whose value the page decides and announces, so that they cannot be edited. */
-const decidedIn = ({ method, form }: Placed, record: Values): string[] =>
-  method === 'POST' ? Object.keys(form?.(record) ?? {}) : []
 
 const momentText = (at: unknown): string => (at instanceof Date ? at.toISOString() : '')
 
@@ -162,10 +161,9 @@ function typedIn(change: Placed, all: readonly InputField[], record: Values, { f
   const seen = all.some(({ name }) => name === SEEN) ? fields[SEEN] : undefined
   if (seen !== undefined && seen !== momentText(record.updated_at))
     throw new StaleForm([{ field: '', problem: t('console.stale') }])
-  const done = decidedIn(change, record).filter((name) => (fields[name] ?? '') !== '')
-  const problems = done
-    .filter((name) => fields[name] !== String(change.form?.(record)[name]))
-    .map((field) => ({ field, problem: localized('already-so') }))
+  const problems = Object.entries(change.decided?.(record) ?? {})
+    .filter(([name, value]) => (fields[name] ?? '') !== '' && fields[name] !== String(value))
+    .map(([field]) => ({ field, problem: localized('already-so') }))
   if (problems.length > 0) throw new InvalidInput(problems)
   return readFields(all, fields)
 }
@@ -190,7 +188,7 @@ const backOf = (page: Placed | undefined, record: Values): string =>
   page ? addressOf(page, page.path, record) : '/console'
 
 const factOf = (change: Placed, name: string, record: Values, { t }: PageContext): Fact => {
-  const value = decidedIn(change, record).includes(name) ? change.form?.(record)[name] : record[name]
+  const value = { ...record, ...change.decided?.(record) }[name]
   return { name: labelOf(t, change, name), cells: [cellFor(name, value, t, change.about.at(-1))] }
 }
 

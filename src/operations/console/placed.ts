@@ -144,8 +144,12 @@ export const belongsToList = (places: Places, change: Placed, list = listOf(plac
 
 /** A route shares its path with the record's page, so forms have paths below it. */
 const FORM_PATHS = { PATCH: '/edit', PUT: '/set', DELETE: '/remove', GET: '', POST: '' } as const
-export const formPath = (change: Placed, list: Placed | undefined): string =>
-  adds(change, list) ? `${change.path}/new` : change.path + FORM_PATHS[change.method]
+export function formPath({ details }: Places, change: Placed, list: Placed | undefined): string {
+  const path = adds(change, list) ? `${change.path}/new` : change.path + FORM_PATHS[change.method]
+  const isOf = (record: Placed) => new RegExp(`^${record.path.replace(/:\w+/g, '[^/]+')}$`).test(path)
+  // `/apps/new` is the page of an app with that key.
+  return details.some((record) => record.path !== path && isOf(record)) ? path.replace(/[^/]+\/[^/]+$/, '-/$&') : path
+}
 
 export const addressOf = ({ about }: Pick<Placed, 'about'>, path: string, record: Values): string =>
   hrefOf([path, Object.fromEntries([...namesIn(path), ...about].map((name) => [name, record[name]]))])
@@ -184,7 +188,7 @@ export function offeredOn(places: Places, page: Placed): (row: Values) => Placed
 
 export const linkTo = (places: Places, change: Placed, record: Values, { t }: PageContext): ActionLink => ({
   operation: change.operation,
-  href: addressOf(change, formPath(change, listOf(places, change)), record),
+  href: addressOf(change, formPath(places, change, listOf(places, change)), record),
   text: t(titleOf(change)),
   ...(change.dangerous ? { isDangerous: true } : {}),
 })

@@ -1,3 +1,4 @@
+export { EXPLAIN_ACTIONS } from './actions.ts'
 export {
   type Explained,
   explain,
@@ -5,4 +6,3 @@ export {
   oneRequest,
   withoutPartnerTexts,
 } from './explain.ts'
-export { EXPLAIN_ACTIONS } from './operator.ts'

@@ -1,5 +1,5 @@
+export { JOB_ACTIONS } from './actions.ts'
 export { jobCounts } from './job.ts'
-export { JOB_ACTIONS } from './operator.ts'
 export { type Purged, purge, purgeOptions, refuseClockAhead } from './purge.ts'
 export type { ServiceDeps } from './task.ts'
 export { type JobWorker, startWorker } from './worker.ts'

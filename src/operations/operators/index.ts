@@ -1,5 +1,6 @@
 /** The operators of the service: roles, tokens and sign-in. */
 
+export { OPERATOR_ACTIONS } from './actions.ts'
 export { issueCommandToken } from './command-token.ts'
 export { RoleNeeded } from './errors.ts'
 export { hasAdminToken, type IsForOperators, registerOperators } from './guard.ts'
@@ -11,8 +12,7 @@ export {
   revokeOperatorToken,
   setOperatorRole,
   showOperator,
-} from './manage.ts'
-export { OPERATOR_ACTIONS } from './operator.ts'
+} from './operator.ts'
 export { type ConsoleOperator, endConsoleSession, findConsoleSession } from './session.ts'
 export { setOperatorPassword, signInOperator, signInWithAdminToken } from './sign-in.ts'
 export { lastTokenExpiry, OPERATOR_RETENTION } from './store.ts'

@@ -13,7 +13,7 @@ import {
   type SignInSource,
   signInLimits,
 } from '../../platform/throttle/index.ts'
-import { lockExisting } from './manage.ts'
+import { lockExisting } from './operator.ts'
 import { type ConsoleOperator, startOperatorSession } from './session.ts'
 import * as store from './store.ts'
 import { deleteSession } from './store.ts'

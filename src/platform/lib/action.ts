@@ -7,10 +7,11 @@ import type { Translate } from './web/locale.ts'
 import type { Problem } from './web/rescode.ts'
 
 /**
- * What operators may do. One row in a room's `operator.ts` defines a route below /admin/v1, a command, a page or form
+ * What operators may do. One row in a room's `actions.ts` defines a route below /admin/v1, a command, a page or form
  * of the console and an entry of the API description (src/operations/actions). Its texts are `action.<id>` and
  * `action.<id>.about`; those of its fields `field.<name>` and `field.<name>.hint`, or, where a name means something else,
- * `field.<id>.<name>`, or `field.app.<name>` for all commands `app …`.
+ * `field.<id>.<name>`, or `field.app.<name>` for all commands `app …`. A hint for one action alone, which is also how the
+ * filters of a list get one, is `action.<id>.<name>`. A new word before the commands is `command.<word>`.
  */
 
 /** What the terminal, pages and CSV show of a row or record: a field by its name, or a column. */
@@ -123,8 +124,10 @@ interface Behaviour<Output, Deps> {
   offers?(deps: Deps): Promise<Readonly<Record<string, readonly string[]>>>
   /** The fields that its form shows at once, if it has many; optional ones beside them are folded. */
   readonly mainFields?: readonly string[]
-  /** Form fields taken from the record: initial values for PUT, fixed for POST. */
-  form?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
+  /** For PUT: the record's present values of the fields, with which the form begins. */
+  present?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
+  /** Values that follow from the record: the form announces them, and nobody can edit them. */
+  decided?(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
   /** Links to other pages about the record; `operation` is the id of the action whose role is needed to see it. */
   related?(record: Readonly<Record<string, unknown>>): readonly Related[]
   /** Its input is too long for a form: the console takes a file. */

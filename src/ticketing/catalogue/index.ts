@@ -1,8 +1,8 @@
+export { PRODUCT_ACTIONS } from './actions.ts'
 export { pullDue } from './due-pulls.ts'
 export { markProduct } from './due-store.ts'
 export { implausibleValues } from './implausible.ts'
 export { applyLevelPrices } from './level-prices.ts'
-export { PRODUCT_ACTIONS } from './operator.ts'
 export { keysOnSale } from './price-store.ts'
 export { applyProductChange, queuePulls } from './product-change.ts'
 export {

@@ -1,3 +1,4 @@
+export { MEMBER_ACTIONS } from './actions.ts'
 export {
   BY_CLIENT_SECRET,
   inviteAgain,
@@ -10,7 +11,6 @@ export {
 export { MemberRefusal } from './errors.ts'
 export { findMemberMail, openMemberLink } from './link.ts'
 export { setMemberMailState } from './link-store.ts'
-export { MEMBER_ACTIONS } from './operator.ts'
 export { askForPassword, type MemberCredential, sendPasswordLink, useLink, verifyMember } from './password.ts'
 export { hasJoinedMember, MEMBER_RETENTION, newestRemoval } from './store.ts'
 export { memberPassword, SHORTEST_PASSWORD } from './wire.ts'

@@ -1,7 +1,7 @@
 export type { NoticeDeps } from './accept-once.ts'
 export { NoticesInProgress } from './accept-once.ts'
+export { NOTICE_ACTIONS } from './actions.ts'
 export { NOTICE_ENDPOINTS } from './notice.ts'
-export { NOTICE_ACTIONS } from './operator.ts'
 export { receivedSince } from './received.ts'
 export { noticeAt, replayNotice } from './replay.ts'
 export { findNotice, NOTICE_RETENTION } from './store.ts'

@@ -1,10 +1,10 @@
 /** Partners: who they are, their URLs, contacts and secrets. */
 
+export { partnerActions } from './actions.ts'
 export { setAesKey } from './aes-key.ts'
 export { setContact, webhookSecret } from './contact.ts'
 export { PARTNERS_SEALED } from './contact-store.ts'
 export { DEMO_PARTNERS } from './demo-store.ts'
-export { partnerActions } from './operator.ts'
 export {
   createPartner,
   findPartner,

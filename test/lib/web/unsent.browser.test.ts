@@ -115,7 +115,7 @@ it('a form of the console, but no password', async () => {
   const admin = await signedIn(world, 'admin')
   const context = await visit(DESKTOP)
   await context.addCookies([{ name: 'gatehouse_operator', value: admin.person.cookie, url: origin }])
-  const page = await tab(context, `${origin}/console/partners/new`)
+  const page = await tab(context, `${origin}/console/-/partners/new`)
   await page.fill('#field-name', 'A seller by the sea')
   await context.clearCookies()
   await sent(page)
@@ -137,7 +137,7 @@ it('a form of the console, after another sign-in of the same operator in another
   const context = await visit(DESKTOP)
   const use = () => context.addCookies([{ name: 'gatehouse_operator', value: admin.person.cookie, url: origin }])
   await use()
-  const page = await tab(context, `${origin}/console/partners/new`)
+  const page = await tab(context, `${origin}/console/-/partners/new`)
   await page.fill('#field-name', 'A seller by the sea')
   world.clock.advance(60)
   const again = { name: admin.name, password: PASSWORD, code: codeOf(world, admin.secret) }

@@ -138,7 +138,7 @@ export const partnerActions = <Given extends Deps>(
       setContact(deps, partner_id, contact),
     once: ['webhook_secret'],
     warnings,
-    form: (record: ContactRecord) => contactIn(record) ?? {},
+    present: (record: ContactRecord) => contactIn(record) ?? {},
   }),
   action({
     ...changes,
@@ -159,7 +159,7 @@ export const partnerActions = <Given extends Deps>(
     arguments: ['partner_id', 'stage'],
     input: setStage.input.extend(onePartner.shape),
     run: (deps: Deps, { partner_id, ...change }) => setStage(deps, partner_id, change),
-    form: ({ stage }) => ({ stage: stage === 'live' ? 'sandbox' : 'live' }),
+    decided: ({ stage }) => ({ stage: stage === 'live' ? 'sandbox' : 'live' }),
   }),
   action({
     ...changes,

@@ -60,8 +60,10 @@ export class Connections {
         onClose(fresh)
       })
     })
-    const checking = setInterval(() => this.#closeUnread(onUnread, takeWithinMs), takeWithinMs / CHECKS).unref()
-    server.once('close', () => clearInterval(checking))
+    server.once('listening', () => {
+      const checking = setInterval(() => this.#closeUnread(onUnread, takeWithinMs), takeWithinMs / CHECKS).unref()
+      server.once('close', () => clearInterval(checking))
+    })
   }
 
   of(socket: Socket): Connection | undefined {

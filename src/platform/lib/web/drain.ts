@@ -93,9 +93,13 @@ export function limitClosing(server: HttpServer, graceSeconds: number): () => vo
     socket.once('close', () => unused.delete(socket))
   })
   server.on('request', ({ socket }) => unused.delete(socket))
+  let hasListened = server.listening // at its end it may no longer listen and still have connections
+  server.once('listening', () => {
+    hasListened = true
+  })
   return () => {
     for (const socket of unused) socket.destroy()
-    if (!server.listening) return // it has no connections, and will not emit `close`
+    if (!hasListened) return // it has no connections, and will not emit `close`
     const sweeping = setInterval(() => server.closeIdleConnections(), IDLE_EVERY_MS).unref()
     const cuttingOff = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000).unref()
     server.once('close', () => {

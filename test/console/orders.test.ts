@@ -156,7 +156,9 @@ describe('an order', () => {
     expect(text).toContain('***')
     for (const step of ['pay', 'query', 'refund', 'refunded', 'close', 'new']) {
       expect(text).not.toContain(`/orders/${order}/${step}`)
-      expect((await viewer.get(step === 'new' ? '/console/-/orders/new' : `/console/orders/${order}/${step}`)).status).toBe(403)
+      expect(
+        (await viewer.get(step === 'new' ? '/console/-/orders/new' : `/console/orders/${order}/${step}`)).status,
+      ).toBe(403)
     }
   })
 })

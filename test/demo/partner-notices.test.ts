@@ -106,7 +106,7 @@ describe('notices', () => {
     }
     await partner.control('decide-refund', { refundId: 'A', approve: true })
     const sent = await partner.control('decide-refund', { refundId: 'B', approve: false, reason: 'too late' })
-    expect(sent.notices).toMatchObject([{ state: 'acknowledged', attempts: 1, lastAnswer: '200: success' }])
+    expect(sent.notices).toMatchObject([{ acknowledged: true, attempts: 1, lastAnswer: '200: success' }])
     expect(received.map(({ path, text }) => ({ path, ...readJson(text) }))).toMatchObject([
       { path: '/rhone/mtp/api/order/refund/notice', code: 200, body: { orderId: ORDER_ID, refundId: 'A' } },
       { code: 606, describe: 'too late', body: { refundId: 'B', responseTime: '2026-05-06 18:34:23' } },
@@ -136,9 +136,9 @@ describe('notices', () => {
     answers = ['hang up', '<html>', '{"code":300,"describe":"order 1 does not exist","partnerId":"7001"}']
     await issuedOrder(partner, 'DEMO-BOAT')
     const { notices } = await partner.control('consume', { orderId: ORDER_ID, quantity: 1 })
-    expect(notices).toMatchObject([{ state: 'waiting', attempts: 1 }])
+    expect(notices).toMatchObject([{ acknowledged: false, attempts: 1 }])
     partner.clock.advance(60)
-    await vi.waitFor(async () => expect((await partner.control('state')).notices[0].state).toBe('acknowledged'), LONG)
+    await vi.waitFor(async () => expect((await partner.control('state')).notices[0].acknowledged).toBe(true), LONG)
     expect(received).toHaveLength(4)
     expect(new Set(received.map(({ text }) => text)).size).toBe(1)
     expect(received.every(({ signed }) => signed)).toBe(true)
@@ -152,22 +152,23 @@ describe('the outbox', () => {
     const deliver = async () => ({ code: codes[Math.min(sent++, codes.length - 1)], describe: 'as told' })
     const outbox = openOutbox({ partnerId: '7001', log: partner.app.log }, deliver, () => 1)
     const notice = outbox.post('/mtp/api/deal/change/notice', { body: [] })
-    await vi.waitFor(() => expect(notice.state !== 'waiting' || sent > 30).toBe(true), LONG)
+    await vi.waitFor(() => expect(notice.acknowledged || notice.givenUp || sent > 30).toBe(true), LONG)
     outbox.close()
-    return { sent, state: notice.state }
+    const { acknowledged, givenUp } = notice
+    return { sent, acknowledged, givenUp }
   }
 
   it('gives up a notice that the platform keeps refusing', async () => {
-    expect(await send(300)).toEqual({ sent: 8, state: 'refused' })
+    expect(await send(300)).toEqual({ sent: 8, acknowledged: false, givenUp: true })
   })
 
   it('repeats one that may still arrive', async () => {
     for (const code of [undefined, 400, 503]) {
-      const { sent, state } = await send(code)
+      const { sent, givenUp } = await send(code)
       expect(sent).toBeGreaterThan(30)
-      expect(state).toBe('waiting')
+      expect(givenUp).toBe(false)
     }
-    expect(await send(300, undefined, 200)).toEqual({ sent: 3, state: 'acknowledged' })
+    expect(await send(300, undefined, 200)).toEqual({ sent: 3, acknowledged: true, givenUp: false })
   })
 
   it('keeps the newest thousand', async () => {
@@ -243,7 +244,7 @@ describe('mistakes in notices', () => {
 
   it('notice-not-sent: notices wait until the mistake is switched off', async () => {
     expect(await consumed('notice-not-sent')).toEqual([])
-    expect((await partner.control('state')).notices).toMatchObject([{ state: 'waiting' }])
+    expect((await partner.control('state')).notices).toMatchObject([{ acknowledged: false }])
     await partner.control('mistakes', { mistakes: [] })
     await vi.waitFor(() => expect(received).toHaveLength(1), LONG)
   })

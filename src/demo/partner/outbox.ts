@@ -77,8 +77,9 @@ export interface Notice {
   readonly message: object
   attempts: number
   refusals: number
-  /** `refused`: given up, because the platform kept refusing it. */
-  state: 'waiting' | 'acknowledged' | 'refused'
+  acknowledged: boolean
+  /** Because the platform kept refusing it. */
+  givenUp: boolean
   /** The last response of the platform, or why it could not be reached. */
   lastAnswer: string
   /** Fulfilled after the first attempt, successful or not. */
@@ -100,6 +101,8 @@ const REFUSED = 300
 const MOST_REFUSALS = 8
 const MOST_KEPT = 1_000
 
+const isSettled = ({ acknowledged, givenUp }: Notice): boolean => acknowledged || givenUp
+
 /** Doubles with each attempt; the random half spreads out the retries of many notices. */
 const pauseAfter = (attempts: number): number =>
   Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempts - 1)) * (0.5 + Math.random() / 2)
@@ -118,23 +121,23 @@ export function openOutbox(
     notice.attempts += 1
     const answer = await deliver(notice.path, text, closing.signal)
     if (answer.code === REFUSED) notice.refusals += 1
-    if (answer.code === 200) notice.state = 'acknowledged'
-    else if (notice.refusals >= MOST_REFUSALS) notice.state = 'refused'
+    notice.acknowledged = answer.code === 200
+    notice.givenUp = !notice.acknowledged && notice.refusals >= MOST_REFUSALS
     notice.lastAnswer = `${answer.code ?? 'no response'}: ${answer.describe}`
-    const outcome = notice.state === 'refused' ? 'was refused and is given up' : 'will be sent again'
-    if (notice.state !== 'acknowledged') log.warn({ path: notice.path, answer }, `the notice ${outcome}`)
+    const outcome = notice.givenUp ? 'was refused and is given up' : 'will be sent again'
+    if (!notice.acknowledged) log.warn({ path: notice.path, answer }, `the notice ${outcome}`)
   }
 
   async function keepSending(notice: Notice, text: string): Promise<void> {
     await notice.firstAttempt
-    while (notice.state === 'waiting') {
+    while (!isSettled(notice)) {
       await sleep(pause(notice.attempts), undefined, { signal: closing.signal })
       await attempt(notice, text)
     }
   }
 
   function keep(notice: Notice): void {
-    const oldest = notices.length < MOST_KEPT ? -1 : notices.findIndex(({ state }) => state !== 'waiting')
+    const oldest = notices.length < MOST_KEPT ? -1 : notices.findIndex(isSettled)
     if (oldest >= 0) notices.splice(oldest, 1)
     notices.push(notice)
   }
@@ -147,7 +150,8 @@ export function openOutbox(
         message,
         attempts: 0,
         refusals: 0,
-        state: 'waiting',
+        acknowledged: false,
+        givenUp: false,
         lastAnswer: '',
         firstAttempt: Promise.resolve(),
       }

@@ -196,7 +196,7 @@ describe('the account', () => {
     await signInThere(page)
     await context.clearCookies({ name: 'gatehouse_session', domain: 'localhost' })
     await page.click('form[action="/account/sessions/end"] button')
-    await page.waitForURL(`${home}/account/security`) // the provider still knew the person
+    await page.waitForURL(`${home}/account/security#unsent`) // the provider still knew the person
   })
 
   it('requires a new sign-in for sensitive pages', async () => {

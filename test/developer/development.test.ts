@@ -139,7 +139,9 @@ describe('the app form', () => {
   it('registers at most twenty apps per team, even concurrently', async () => {
     const someone = await founder(world)
     const answers = await Promise.all(
-      [...Array(22)].map(() => someone.browser.send('POST', `/developer/teams/${someone.team}/apps`, APP_FORM)),
+      [...Array(22).keys()].map((n) =>
+        someone.browser.send('POST', `/developer/teams/${someone.team}/apps`, { ...APP_FORM, name: `App ${n}` }),
+      ),
     )
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(20)
   })

@@ -91,6 +91,7 @@ const SENTENCES = [
   'must be a request id, as X-Request-Id has it',
   'must be a string',
   'must be a whole number',
+  'must be accepted or refused',
   'must be active or blocked',
   'must be active or suspended',
   'must be an ISO 8601 time',

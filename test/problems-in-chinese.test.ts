@@ -94,7 +94,7 @@ describe('a form of the console', () => {
       ],
     ],
     [
-      '/console/-/users/new',
+      '/console/users/new',
       { cid: 'x', user_id: '', password: 'short', phone_number: '1' },
       [
         'cid 必须是数字',

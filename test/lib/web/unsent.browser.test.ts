@@ -183,3 +183,16 @@ it('a body written by hand in the sandbox, on the page where it was written', as
   expect(await page.inputValue('#body')).toBe('{"body":{"orderId":17}}')
   expect(await page.isChecked('input[name=expect][value=failure]')).toBe(true)
 })
+
+it('but no signature, with which somebody else could send notices', async () => {
+  const partner = await newSandboxPartner(world)
+  const page = await open(`${origin}/sandbox/signature`, DESKTOP)
+  await signInAs(page, partner)
+  await page.fill('#url', '/mtp/api/order/pay/notice')
+  await page.fill('#authorization', 'MWS seller:c2lnbmF0dXJl')
+  await page.context().clearCookies()
+  await toNextPage(page, () => page.click('form:has(#authorization) button[type=submit]'))
+  await signInAs(page, partner)
+  expect(await page.inputValue('#url')).toBe('/mtp/api/order/pay/notice')
+  expect(await page.inputValue('#authorization')).toBe('')
+})

@@ -145,6 +145,20 @@ describe('a rate', () => {
     await away.close()
   })
 
+  it('is kept if its answer has come, and that of the tidying after it was lost', async () => {
+    const { exec, ...db } = world.deps.db
+    const lost = duringOutage(world.deps, true).db
+    let tidied = 0
+    const answerLost: typeof exec = async (statement) => (tidied++ > 0 ? exec(statement) : lost.exec(statement))
+    const bounds = { everyMs: 20, tidyEveryMs: 0 }
+    const limiter = openRateLimiter({ ...db, exec: answerLost }, world.deps.keys, world.app.sampledLog, bounds)
+    countTimes(limiter, 2)
+    await until(() => tidied > 1)
+    expect(limiter.count(RATE, 'a').uses).toBe(3)
+    await limiter.close()
+    expect((await rows()).map(({ uses }) => uses)).toEqual([3])
+  })
+
   it('lasts no longer than its window if the database’s clock was ahead', async () => {
     const limiter = open()
     countTimes(limiter, 2)

@@ -25,10 +25,12 @@
   const isSignIn = /^\/((console|sandbox)\/)?sign-in(\/|$)/.test(location.pathname)
   const UNKEPT_KINDS = ['hidden', 'password', 'file', 'submit', 'button', 'fieldset', 'output']
   const SECRET = /password|secret|token|code/i
+  /** Hidden, but it says which state of the record was edited: with that of the new page others' changes would be undone. */
+  const SEEN = 'unchanged_since'
   const fieldsOf = (form) =>
     [...form.elements].filter(
       ({ name, type, dataset }) =>
-        name && !UNKEPT_KINDS.includes(type) && !SECRET.test(name) && dataset.secret === undefined,
+        name === SEEN || (name && !UNKEPT_KINDS.includes(type) && !SECRET.test(name) && dataset.secret === undefined),
     )
   const isBox = ({ type }) => type === 'checkbox' || type === 'radio'
   /** The same form on a page of the same person. */

@@ -19,7 +19,7 @@ const FORM_LIMIT = 64 * 1024
 
 /**
  * The operators' pages below /console. Every change is a form, protected three times against CSRF: by the origin
- * (`refuseForeignForms`), by the cookie (SameSite=Lax) and by a mark of the session. Other bodies are refused.
+ * (`refuseForeignForms`), by the cookie (SameSite=Lax) and by a mark of the operator. Other bodies are refused.
  */
 export const consoleRoom: FastifyPluginAsync<Options> = async (app, { deps, gather }) => {
   await app.register(

@@ -14,7 +14,7 @@ export const TOUCH_EVERY_S = 60
 export interface ConsoleOperator extends Operator {
   /** The password was right, but there is no authenticator yet: only adding one is allowed. */
   readonly pending: boolean
-  /** Hash of the session id, 32 bytes, to which forms are bound. */
+  /** Hash of the session id, 32 bytes, to which an uploaded file is bound between its two forms. */
   readonly sessionHash: Buffer
 }
 

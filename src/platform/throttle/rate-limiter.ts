@@ -95,6 +95,7 @@ export function openRateLimiter(
       for (const { subject, uses, endsInMs } of await addUses(db, counts)) {
         const counted = sent.get(subject.toString('latin1'))
         if (!counted) continue
+        sent.delete(subject.toString('latin1')) // its answer has come, whatever fails below
         counted.entry.shared = uses
         counted.entry.own -= counted.uses
         counted.entry.endsAt = performance.now() + endsInMs

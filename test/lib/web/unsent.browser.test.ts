@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { updatePartner } from '../../../src/ticketing/partners/index.ts'
 import { Client, type User } from '../../acceptance/client.ts'
 import { injectWire } from '../../acceptance/http.ts'
 import { toNextPage } from '../../browser.ts'
@@ -132,6 +133,27 @@ it('a form of the console, but no password', async () => {
   expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('a secret of nobody')
 })
 
+it('a form of the console does not undo what somebody else has changed meanwhile', async () => {
+  const admin = await signedIn(world, 'admin')
+  const { partner_id: partnerId } = await newSandboxPartner(world, { base_url: 'https://seller.example' })
+  const context = await visit(DESKTOP)
+  await context.addCookies([{ name: 'gatehouse_operator', value: admin.person.cookie, url: origin }])
+  const page = await tab(context, `${origin}/console/partners/${partnerId}/edit`)
+  await page.fill('#field-name', 'A seller by the sea')
+  world.clock.advance(60)
+  await updatePartner(world.deps, partnerId, { base_url: 'https://moved.example' })
+  await context.clearCookies()
+  await sent(page)
+  await page.fill('#name', admin.name)
+  await page.fill('#password', PASSWORD)
+  await page.fill('#code', codeOf(world, admin.secret))
+  await toNextPage(page, () => page.click('form[action="/console/sign-in"] button'))
+  expect(await page.inputValue('#field-name')).toBe('A seller by the sea')
+  await sent(page)
+  const stored = 'select base_url from partner where partner_id = $1'
+  expect((await world.pool.query(stored, [partnerId])).rows).toEqual([{ base_url: 'https://moved.example' }])
+})
+
 it('a form of the console is carried out after another sign-in of the same operator in another tab', async () => {
   const admin = await signedIn(world, 'admin')
   const context = await visit(DESKTOP)
@@ -160,4 +182,17 @@ it('a body written by hand in the sandbox, on the page where it was written', as
   expect(new URL(page.url()).pathname).toBe('/sandbox/play/order-query')
   expect(await page.inputValue('#body')).toBe('{"body":{"orderId":17}}')
   expect(await page.isChecked('input[name=expect][value=failure]')).toBe(true)
+})
+
+it('but no signature, with which somebody else could send notices', async () => {
+  const partner = await newSandboxPartner(world)
+  const page = await open(`${origin}/sandbox/signature`, DESKTOP)
+  await signInAs(page, partner)
+  await page.fill('#url', '/mtp/api/order/pay/notice')
+  await page.fill('#authorization', 'MWS seller:c2lnbmF0dXJl')
+  await page.context().clearCookies()
+  await toNextPage(page, () => page.click('form:has(#authorization) button[type=submit]'))
+  await signInAs(page, partner)
+  expect(await page.inputValue('#url')).toBe('/mtp/api/order/pay/notice')
+  expect(await page.inputValue('#authorization')).toBe('')
 })

@@ -20,7 +20,7 @@ export function localPath(returnTo: string | undefined, publicUrl: string): stri
 /** Where a page says that its form was not sent, and a script gives back what was typed (views/assets/send-once.js). */
 const UNSENT = '#unsent'
 
-/** The address to return to after a sign-in: of this page, or for a form of its page, which says that nothing was sent. */
+/** Where a sign-in leads back to: this page or, for a form, its page, which says that nothing was sent. */
 export const afterSignIn = ({ method }: Pick<FastifyRequest, 'method'>, page: string): string =>
   method === 'GET' ? page : page + UNSENT
 
@@ -30,7 +30,7 @@ export function pathBelow(page: string, returnTo: string | undefined, publicUrl:
   return path.startsWith(page) && /^(?:[/?#]|$)/.test(path.slice(page.length)) ? path : page
 }
 
-/** Leads to a sign-in page, which leads back to `page`, and says if a session has ended or a form was not carried out. */
+/** Leads to a sign-in page, which leads back to `page` and says if a session has ended or a form was not sent. */
 export function leadToSignIn(
   { method }: FastifyRequest,
   reply: FastifyReply,

@@ -26,7 +26,7 @@ export function openLongLived(given: Given, log: Log): { readonly longLived: Lon
   const sampledLog = openSampledLog(log)
   const calls = {
     guard: addressGuard(config),
-    breakers: new CircuitBreakers(clock, Math.ceil(config.MAX_REQUESTS / 4)),
+    breakers: new CircuitBreakers(clock, Math.ceil(config.MAX_REQUESTS / 4)), // DECISIONS "Limits and load"
     certificates: new KnownCertificates(clock),
   }
   const { UPSTREAM_ISSUER } = config

@@ -205,8 +205,8 @@ describe('the reference', () => {
     const fields = sections.flatMap(({ parts }) => parts.flatMap((part) => part.fields))
     const enumerations = fields.filter(({ name, values }) => values.length > 0 && name !== 'refundTimeType')
     expect(enumerations.length).toBeGreaterThan(30)
-    for (const { anchor, values, meanings } of enumerations) {
-      expect(meanings.map(({ value }) => value).sort(), anchor).toEqual(values.map(String).sort())
+    for (const { anchor, values, valueMeanings } of enumerations) {
+      expect(valueMeanings.map(({ value }) => value).sort(), anchor).toEqual(values.map(String).sort())
     }
   })
 

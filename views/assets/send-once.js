@@ -1,9 +1,9 @@
 /*
- * A form that changes something is sent once: after a second click the browser would show the second answer, which says that
- * the password is wrong, or lacks the secret that the first one made. Without this file that answer says what to do.
+ * A form that changes something is sent once: after a second click the browser would show the second answer, which says
+ * that the password is wrong, or lacks the secret that the first one made. Without this file that answer says what to do.
  *
- * A form whose sender had to sign in first was not sent. The page to which the sign-in leads back ends in #unsent: there it
- * gets back what was typed, except secrets. Until then the tab keeps it. Without this file it has to be typed again.
+ * A form whose sender had to sign in first was not sent. The tab keeps what was typed, except secrets, until the page to
+ * which the sign-in leads back, at #unsent, gives it back to the form. Without this file it has to be typed again.
  */
 ;(() => {
   /** After that it may be sent again: whoever has stopped the browser is not stuck. */

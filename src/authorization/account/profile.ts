@@ -200,7 +200,7 @@ async function changeContact(deps: Deps, session: SignedIn, kind: Kind, value: s
   return 'done'
 }
 
-/** In a transaction that has locked the person. Also ends password links sent to the old address. Throws AlreadyTaken. */
+/** In a transaction that has locked the person. Also ends password links to the old address. Throws AlreadyTaken. */
 export async function changePassport({ db, clock }: Deps, key: UserRowKey, value: string, tell: () => Promise<void>) {
   const before = await passportOf(db, key)
   const credential = before && (await findCredential(db, before))

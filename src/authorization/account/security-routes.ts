@@ -53,8 +53,8 @@ export const securityPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     return return_to === '' ? OVERVIEW : `${OVERVIEW}?${new URLSearchParams({ return_to })}`
   }
   const toOverview = (reply: FastifyReply) => seeOther(reply, OVERVIEW)
-  const toDone = (reply: FastifyReply, done: keyof typeof DONE, page = OVERVIEW) =>
-    seeOther(reply, `${page}${page.includes('?') ? '&' : '?'}done=${done}`)
+  const toDone = (reply: FastifyReply, what: keyof typeof DONE, page = OVERVIEW) =>
+    seeOther(reply, `${page}${page.includes('?') ? '&' : '?'}done=${what}`)
 
   app.get(OVERVIEW, async (request, reply) => {
     const session = await findSession(deps, cookie.read(request))

@@ -6,7 +6,7 @@ import { FORM_OWNER } from '../../platform/lib/web/form-owner.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { actorOf } from '../../platform/lib/web/observe.ts'
 import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
-import { afterSignIn, refererPath } from '../../platform/lib/web/return-to.ts'
+import { pageOf, signInAddress } from '../../platform/lib/web/return-to.ts'
 import { countOwnChange, preparePages } from '../../platform/throttle/index.ts'
 import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
 import { isDeveloper } from '../teams/index.ts'
@@ -82,11 +82,8 @@ export async function accountPages(
       const session = cookie.read(request)
       const person = await findSession(deps, session)
       if (!person) {
-        const isGet = request.method === 'GET'
-        const back = isGet ? request.url : (refererPath(request, config.PUBLIC_URL) ?? page)
-        const query = new URLSearchParams({ return_to: afterSignIn(request, back) })
-        if (session !== undefined || !isGet) query.set('ended', '1')
-        return goTo(`/sign-in?${query}`)
+        const back = pageOf(request, config.PUBLIC_URL, page)
+        return goTo(signInAddress(request, { signIn: '/sign-in', page: back, session }))
       }
       FORM_OWNER.bindFormsTo(deps.keys, request, subjectOf(person))
       if (request.method === 'POST') await countOwnChange(deps, person)

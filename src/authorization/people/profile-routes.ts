@@ -162,7 +162,7 @@ export const pictureRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
 }
 
 const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  const pages = await accountPages(app, deps, { limit: FORM_LIMIT, holder: 'uploads' }) // or uploads would crowd out forms
+  const pages = await accountPages(app, deps, { limit: FORM_LIMIT, holder: 'uploads' }) // else they would crowd out forms
   await app.register(multipart, {
     limits: { fileSize: largest, files: 1, fields: 10, fieldSize: 100, parts: 11, headerPairs: 20 },
   })
@@ -186,7 +186,7 @@ const uploadRoute: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) =>
 
 const field = z.object({ value: z.string() })
 
-/** No file if the form has none, or cannot be parsed. `sentBy`: whose page it came from; the field precedes the file. */
+/** No file if the form has none or cannot be parsed. `sentBy`: whose page it is of; that field precedes the file. */
 async function uploaded(
   request: FastifyRequest,
 ): Promise<{ file?: Buffer | 'too large'; sentBy?: string | undefined }> {

@@ -57,8 +57,8 @@ export function readRows(
     row: shownRow,
     columns: sql.part`(select to_jsonb(r)::text from (select ${shown}) r) as row`,
     from: sql.part`${sql.identifier(rows.table)} where ${whose(rows, person)}`,
-    // Without the person's columns, which are the same in all rows: together, the index would be read from its beginning.
-    // A table without a key has one row of the person.
+    // Without the person's columns, which are the same in all rows: with them the index would be read from its
+    // beginning. A table without a key has one row of the person.
     keys: Object.keys(rows.key).length > 0 ? rows.key : { routing_key: 'int4' },
   }
   const last = after === null ? undefined : cursorKeys.parse(jsonOf(Buffer.from(after, 'base64url').toString()))

@@ -40,7 +40,7 @@ type TeamShown = Awaited<ReturnType<typeof showTeam>>
 const createTeam = (deps: Deps, { name, mail, team_id: given }: z.output<typeof newTeamOf>) =>
   inTransaction(deps, async (inside, db): Promise<{ team_id: string }> => {
     if (given && (await store.findTeam(db, given))?.name === name) return { team_id: given }
-    const team_id = await makeTeam(inside, name, undefined, given)
+    const team_id = await makeTeam(inside, { name, teamId: given })
     await sendInvitation(inside, team_id, { mail, role: 'owner' }, null)
     return { team_id }
   })

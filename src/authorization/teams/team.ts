@@ -32,7 +32,7 @@ export async function acceptTerms(deps: Deps, person: SignedIn): Promise<void> {
   if (deps.config.DEVELOPERS !== 'open') throw new TeamRefusal('invited_only')
   await becomeDeveloper(deps, person, async (inside) => {
     if ((await store.teamsOfPerson(inside.db, person)).length > 0) return
-    await makeTeam(inside, teamNameOf(person), person)
+    await makeTeam(inside, { name: teamNameOf(person), owner: person })
   })
 }
 
@@ -49,9 +49,7 @@ export const becomeDeveloper = <Done>(deps: Deps, person: SignedIn, work: (insid
 /** Without `owner`, a team that nobody is in yet. Throws InvalidInput if the id is taken. */
 export async function makeTeam(
   deps: Deps,
-  name: string,
-  owner?: UserRowKey,
-  teamId: string = randomUUID(),
+  { name, owner, teamId = randomUUID() }: { name: string; owner?: UserRowKey; teamId?: string | undefined },
 ): Promise<string> {
   const now = deps.clock.now()
   if ((await store.insertTeam(deps.db, teamId, name, now)) === 0)
@@ -73,7 +71,7 @@ export const createTeam = operation(
       const same = teams.find((team) => team.name === name && team.role === 'owner')
       if (same && (await isUnused(db, same))) return same.team_id
       if (teams.length >= MAX_TEAMS) throw new TeamRefusal('teams')
-      return makeTeam(inside, name, person)
+      return makeTeam(inside, { name, owner: person })
     }),
 )
 

@@ -78,7 +78,7 @@ export interface Notice {
   attempts: number
   refusals: number
   acknowledged: boolean
-  /** Because the platform kept refusing it. */
+  /** The platform kept refusing it. */
   givenUp: boolean
   /** The last response of the platform, or why it could not be reached. */
   lastAnswer: string
@@ -86,7 +86,7 @@ export interface Notice {
   firstAttempt: Promise<void>
 }
 
-/** The newest notices, sent or to be sent to the platform. Keep them in your database: a notice must survive a restart. */
+/** The newest notices, sent or to be sent. Keep yours in your database: a notice must survive a restart. */
 export interface Outbox {
   readonly notices: readonly Notice[]
   post(path: string, message: object): Notice
@@ -97,7 +97,7 @@ const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 /** The code of a refusal. Others may change: of a pay notice (400), or of a platform that is overloaded or away. */
 const REFUSED = 300
-/** Somebody may set right meanwhile what was wrong, so a notice is given up only after so many refusals, two minutes later. */
+/** Two minutes of refusals, in which somebody may set right what was wrong. */
 const MOST_REFUSALS = 8
 const MOST_KEPT = 1_000
 

@@ -10,7 +10,7 @@ import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage, textsFor } from '../../platform/lib/web/page.ts'
 import { RescodeError } from '../../platform/lib/web/rescode.ts'
-import { leadToSignIn, refererPath } from '../../platform/lib/web/return-to.ts'
+import { leadToSignIn, pageOf } from '../../platform/lib/web/return-to.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
 import { ADMIN_TOKEN_NAME, type ConsoleOperator, findConsoleSession, RoleNeeded } from '../operators/index.ts'
 import { mayDo, roleFor } from './page-model.ts'
@@ -49,16 +49,17 @@ export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolea
   return async (request, reply) => {
     const session = cookie.read(request)
     const operator = await findConsoleSession(deps, session)
-    const isGet = request.method === 'GET'
     if (!operator) {
-      const page = isGet ? request.url : (refererPath(request, deps.config.PUBLIC_URL) ?? HOME)
+      const page = pageOf(request, deps.config.PUBLIC_URL, HOME)
       return leadToSignIn(request, reply, { signIn: SIGN_IN, page, session })
     }
     request.consoleOperator = operator
     request.operator = operator
     noteForLog(request, { operator: operator.name })
     if (operator.pending === pending) return
-    return reply.headers(NO_STORE_HEADERS).redirect(pending ? HOME : AUTHENTICATOR, isGet ? 302 : 303)
+    return reply
+      .headers(NO_STORE_HEADERS)
+      .redirect(pending ? HOME : AUTHENTICATOR, request.method === 'GET' ? 302 : 303)
   }
 }
 

@@ -94,8 +94,7 @@ export const revokeOperatorToken = operation(oneToken, (deps: Deps, { name, toke
   ),
 )
 
-/** With their valid tokens. */
-async function shown({ db, clock }: Deps, operators: readonly OperatorRow[]): Promise<ShownOperator[]> {
+async function withValidTokens({ db, clock }: Deps, operators: readonly OperatorRow[]): Promise<ShownOperator[]> {
   const ids = operators.map(({ operator_id }) => operator_id)
   const tokens = await liveTokens(db, ids, clock.now())
   return operators.map(({ operator_id, ...operator }) => ({
@@ -106,7 +105,7 @@ async function shown({ db, clock }: Deps, operators: readonly OperatorRow[]): Pr
 
 export const listOperators = operation(operatorFilter, async (deps: Deps, filter) => {
   const { rows, next } = await store.listOperators(deps.db, filter)
-  return { operators: await shown(deps, rows), next }
+  return { operators: await withValidTokens(deps, rows), next }
 })
 
 /** Creates an operator with a first token, which is never shown again. Throws 20007 if the name is taken. */
@@ -128,7 +127,7 @@ export const createFirstOperator = operation(newOperator, async (deps: Deps, inp
 /** Throws 20007 (404) for an unknown name, like all below. */
 export const showOperator = operation(oneOperator, async (deps: Deps, { name }): Promise<ShownOperator> => {
   const found = await store.findOperator(deps.db, name)
-  const [operator] = await shown(deps, found ? [found] : [])
+  const [operator] = await withValidTokens(deps, found ? [found] : [])
   if (!operator) throw noSuchOperator()
   return operator
 })

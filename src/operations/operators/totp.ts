@@ -138,7 +138,7 @@ export async function isCode(deps: Deps, of: store.Credential, code: string): Pr
   return step !== undefined && step > of.totp_last_step
 }
 
-/** The same, and uses it up: exactly one of simultaneous uses succeeds. */
+/** Uses up a code that `isCode` accepts: exactly one of simultaneous uses succeeds. */
 export async function spendCode(deps: Deps, of: store.Credential, code: string): Promise<boolean> {
   const { db, clock } = deps
   const now = clock.now()

@@ -13,8 +13,8 @@ export const PRODUCT_CHANGES = sql.part`record_change (at, partner_id, record, r
 const PRODUCT_HISTORY_S = 90 * DAY_S
 
 /**
- * Deletes up to two old changes with each pull and each new change, as sellers may change prices every minute. The purge would need an
- * index by age on the history of all orders, which stays.
+ * Deletes up to two old changes with each pull and each new change, as sellers may change prices every minute. The
+ * purge would need an index by age on the history of all orders, which stays.
  */
 export const forgetOldChanges = (partnerId: bigint, partnerDealId: string, now: Date): Fragment => sql.part`
   delete from record_change where change_id = any (array(

@@ -9,9 +9,9 @@ import type { Problem } from './web/rescode.ts'
 /**
  * What operators may do. One row in a room's `actions.ts` defines a route below /admin/v1, a command, a page or form
  * of the console and an entry of the API description (src/operations/actions). Its texts are `action.<id>` and
- * `action.<id>.about`; those of its fields `field.<name>` and `field.<name>.hint`, or, where a name means something else,
- * `field.<id>.<name>`, or `field.app.<name>` for all commands `app …`. A hint for one action alone, which is also how the
- * filters of a list get one, is `action.<id>.<name>`. A new word before the commands is `command.<word>`.
+ * `action.<id>.about`; those of its fields `field.<name>` and `field.<name>.hint`, or, where a name means something
+ * else, `field.<id>.<name>`, or `field.app.<name>` for all commands `app …`. The hint of a list's filter, or one for
+ * this action alone, is `action.<id>.<name>`. A new word before the commands is `command.<word>`.
  */
 
 /** What the terminal, pages and CSV show of a row or record: a field by its name, or a column. */

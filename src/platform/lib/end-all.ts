@@ -13,7 +13,7 @@ export async function endInOrder(...parts: readonly End[]): Promise<void> {
   if (failures.length > 0) throw failures[0]
 }
 
-/** The same at once: resolves when all have ended. */
+/** Ends all of them at once, and waits for all; then throws the first failure. */
 export async function endTogether(...parts: readonly End[]): Promise<void> {
   const ended = await Promise.allSettled(parts.map(async (end) => end()))
   const failed = ended.find(({ status }) => status === 'rejected')

@@ -7,7 +7,7 @@ import { mailKeyOf } from '../lib/member.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { countFailure, readFailures } from './attempts-store.ts'
 
-/** Keyed hash under which failures are stored. By `kind`, a passport and an app_key of the same spelling have separate counts. */
+/** Keyed hash under which failures are stored. `kind` keeps a passport and an app_key of one spelling apart. */
 export const throttleKey = (keys: Keys, kind: string, value: string): Buffer =>
   hmacSha256(keys.storage, `${kind}\n${value}`)
 

@@ -60,7 +60,7 @@ export const keepAlive = (db: Db, attemptId: string): Promise<number> =>
   )
 
 /** The run's open attempt; `onlyDead`: only if the process that ran it has died. */
-export const findOpenAttempt = (db: Db, runId: string, onlyDead = false): Promise<AttemptRow | undefined> =>
+export const findOpenAttempt = (db: Db, runId: string, { onlyDead = false } = {}): Promise<AttemptRow | undefined> =>
   db.maybe(
     attempt,
     sql`select ${COLUMNS} from sandbox_attempt where run_id = ${runId} and ended_at is null

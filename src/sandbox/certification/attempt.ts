@@ -144,7 +144,7 @@ async function interrupt({ db, clock }: Deps, attemptId: string): Promise<void> 
 
 /** Interrupts the run's attempt if its process has died. No job does this, so whoever reads or follows a run does. */
 export async function interruptStaleAttempt(deps: Deps, runId: string): Promise<void> {
-  const stale = await findOpenAttempt(deps.db, runId, true)
+  const stale = await findOpenAttempt(deps.db, runId, { onlyDead: true })
   if (stale) await interrupt(deps, stale.attempt_id)
 }
 

@@ -109,7 +109,7 @@ export function stepCalls({ deps, partner, expects, advisory, cause }: Attempt, 
     operate,
     /** Runs an operation that prepares the step. Failed checks of its calls are warnings. */
     prepare: <Result>(operation: (deps: RunDeps) => Promise<Result>) => runLogged(operation, warnOfFailures),
-    /** Runs an operation while responses of that interface get lost: the platform hangs up after sending the request. */
+    /** Runs an operation while responses of that interface get lost: we hang up after sending the request. */
     loseAnswer: async <Result>(name: InterfaceName, operation: (deps: RunDeps) => Promise<Result>) => {
       await log.append({ kind: 'fault', data: { fault: localized('answer-lost', { interface: name }) } })
       return runLogged((inside) =>

@@ -25,7 +25,7 @@ interface ForgedCall {
 const forged = (level: Level, refusal: Refusal): ForgedCall => ({ refusal, expects: { [refusal.check]: level } })
 
 /** For each way to forge a call: how it has to be refused, and the level of that check. */
-export const REFUSAL_OF: Readonly<Record<Forgery, ForgedCall>> = {
+export const FORGED_CALLS: Readonly<Record<Forgery, ForgedCall>> = {
   signature: forged('error', {
     check: 'signature-checked',
     accepted: (said) => localized('accepted-signature', { said }),

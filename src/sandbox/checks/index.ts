@@ -14,6 +14,6 @@ export {
   redactFailure,
   verdictOf,
 } from './examine.ts'
-export { type Codes, hasCode, REFUSAL_OF } from './examine-code.ts'
+export { type Codes, FORGED_CALLS, hasCode } from './examine-code.ts'
 export { strictness } from './examine-envelope.ts'
 export { sameAnswerFindings } from './same-answer.ts'

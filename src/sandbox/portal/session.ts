@@ -117,7 +117,7 @@ function liveSecret(partner: PartnerWithSecrets | undefined, given: string): { s
 
 /**
  * Opens a session for SESSION_LIFETIME_S in place of the browser's former one, and returns the cookie's value; only a
- * keyed hash is stored. It ends early when its clientSecret ends or a member joins, or when the member's password changes.
+ * keyed hash is stored. It ends early when its clientSecret ends, a member joins, or the member's password changes.
  */
 async function begin(deps: Deps, partnerId: bigint, of: store.SessionOf, former: string | undefined): Promise<string> {
   const replaced = parseToken(deps.keys, PREFIX.sandboxSession, former ?? '')

@@ -56,7 +56,8 @@ export const startRunFromForm = (
 
 /**
  * Starts a run from the headless API. A run under way (a step was tried, and it is not accepted) is overwritten only if
- * the caller says so: somebody may be working on it. Sent again, as after a lost answer, it gets the same run. Throws 20003 when rate-limited.
+ * the caller says so: somebody may be working on it. Sent again, as after a lost answer, the request gets the same run.
+ * Throws 20003 when rate-limited.
  */
 export async function startRunFromApi(
   deps: Deps,

@@ -21,7 +21,7 @@ export interface PartnerInterface<
   readonly reads?: true
   /** The request is encrypted for partners with encrypted calls. */
   readonly encrypted?: true
-  /** The whole answer when its code is 200; unknown fields are kept. Invalid fields with a `catch` only cause a warning. */
+  /** The whole answer when its code is 200; keeps unknown fields. Invalid ones with a `catch` only cause a warning. */
   readonly answer: Answer
   /** What in a refusal contradicts it, if anything does; the outcome is unknown then. */
   readonly contradicted?: (json: unknown, code: number) => ShapeProblem | undefined

@@ -103,13 +103,13 @@ function lenientFieldsOf(schema: z.ZodObject): z.ZodObject {
   return fields
 }
 
-/** Problems with these fields of an object that is accepted anyway. */
+/** Problems with the lenient fields of an object that is accepted anyway. */
 export function lenientProblems(schema: z.ZodObject, value: unknown): readonly ShapeProblem[] {
   const read = readShape(lenientFieldsOf(schema), value)
   return 'problems' in read ? read.problems : []
 }
 
-/** The same of a valid answer: of its body, or of each entry of its list. */
+/** Problems with the lenient fields of a valid answer: of its body, or of each entry of its list. */
 export function answerWarnings({ answer }: PartnerInterface, json: unknown): ShapeProblem[] {
   const at = (place: string, problems: readonly ShapeProblem[]) =>
     problems.map(({ path, problem }) => ({ path: `${place}.${path}`, problem }))

@@ -13,7 +13,7 @@ export type NoticeName = keyof typeof NOTICE_PATHS
 
 export const PATH = { ...NOTICE_PATHS, signatureTest: '/order/test/ba' } as const
 
-/** The same from the root: `/mtp/api/order/pay/notice`. */
+/** Whole paths, such as `/mtp/api/order/pay/notice`. */
 export const ENDPOINTS = Object.fromEntries(
   Object.entries(PATH).map(([name, path]) => [name, MOUNT + path]),
 ) as Readonly<Record<keyof typeof PATH, string>>

@@ -9,8 +9,8 @@ import type { BreakerChange } from './circuit-breakers.ts'
 import * as store from './store.ts'
 
 /**
- * Stores a change of a breaker. There is none for most calls, and then no query. During an outage that is left to the next
- * call: the answer of this one counts.
+ * Stores a change of a breaker; for most calls there is none, and no query. During an outage of the database the next
+ * call stores it: the answer of this one counts.
  */
 export async function storeBreaker(
   { db, clock, calls }: ReachDeps,

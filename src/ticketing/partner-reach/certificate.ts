@@ -13,8 +13,8 @@ export interface ReachDeps extends Deps {
 export const ENDING_WITHIN_DAYS = 30
 
 /**
- * Notes the certificate of a call over TLS. Writes a row only if it is new, or once a day and host. During an outage that
- * is left to the next call: the answer of this one counts.
+ * Notes the certificate of a call over TLS. Writes a row only if it is new, or once a day and host. During an outage of
+ * the database the next call notes it: the answer of this one counts.
  */
 export async function noteCertificate(deps: ReachDeps, partnerId: bigint, url: string, endsAt: Date): Promise<void> {
   const { origin } = new URL(url)

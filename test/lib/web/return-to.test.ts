@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { localPath, refererPath } from '../../../src/platform/lib/web/return-to.ts'
+import { localPath, pageOf } from '../../../src/platform/lib/web/return-to.ts'
 
 const HERE = 'https://gate.example'
 
@@ -78,10 +78,11 @@ describe('the path of the page that sent a form', () => {
     ['https://gate.example/account?withdrawn=app-1&ui_locales=zh-CN', '/account?ui_locales=zh-CN'],
     ['https://gate.example/console/users/user/edit?cid=1&user_id=a&done=1', '/console/users/user/edit?cid=1&user_id=a'],
     ['https://gate.example//evil.example', '/'],
-    ['https://evil.example/account', undefined],
-    ['nonsense', undefined],
-    [undefined, undefined],
+    ['https://evil.example/account', '/other'],
+    ['nonsense', '/other'],
+    [undefined, '/other'],
   ])('%s is %s', (referer, path) => {
-    expect(refererPath({ headers: referer === undefined ? {} : { referer } }, HERE)).toBe(path)
+    const headers = referer === undefined ? {} : { referer }
+    expect(pageOf({ method: 'POST', url: '/account/form', headers }, HERE, '/other')).toBe(path)
   })
 })

@@ -25,8 +25,8 @@ export function standardErrorOf(status: number): { readonly error: string; reado
 }
 
 /**
- * Translates whatever a handler threw into the failure that is sent, and adds it to the log line. `contract` and `text`, the
- * description in the reader's language, are for pages.
+ * Translates whatever a handler threw into the failure that is sent, and adds it to the log line. `contract` and `text`,
+ * the description in the reader's language, are for pages.
  */
 export function standardFailureOf(thrown: unknown, request: FastifyRequest) {
   const contract = failureAnswerOf(thrown, request)

@@ -185,7 +185,7 @@ export async function sendErrorPage(
   return sendFailurePage(request, reply, error)
 }
 
-/** The page about a failure, whose status and headers have been set; `code`: what a dialect calls it, if not rescode. */
+/** The page about a failure; its status and headers have been set. `code`: its name in OAuth 2.0, without a rescode. */
 export function sendFailurePage(
   request: FastifyRequest,
   reply: FastifyReply,

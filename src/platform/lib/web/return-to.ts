@@ -20,7 +20,7 @@ export function localPath(returnTo: string | undefined, publicUrl: string): stri
 /** Where a page says that its form was not sent, and a script gives back what was typed (views/assets/send-once.js). */
 const UNSENT = '#unsent'
 
-/** The address to return to after a sign-in: of this page, or for a form of its page, which says that nothing was sent. */
+/** Where a sign-in leads back to: this page or, for a form, its page, which says that nothing was sent. */
 export const afterSignIn = ({ method }: Pick<FastifyRequest, 'method'>, page: string): string =>
   method === 'GET' ? page : page + UNSENT
 
@@ -30,24 +30,34 @@ export function pathBelow(page: string, returnTo: string | undefined, publicUrl:
   return path.startsWith(page) && /^(?:[/?#]|$)/.test(path.slice(page.length)) ? path : page
 }
 
-/** Leads to a sign-in page, which leads back to `page`, and says if a session has ended or a form was not carried out. */
-export function leadToSignIn(
-  { method }: FastifyRequest,
-  reply: FastifyReply,
-  { signIn, page, session }: { readonly signIn: string; readonly page: string; readonly session: string | undefined },
-): FastifyReply {
+interface SignInPage {
+  readonly signIn: string
+  readonly page: string
+  readonly session: string | undefined
+}
+
+/** The address of a sign-in page, which leads back to `page` and says if a session has ended or a form was not sent. */
+export function signInAddress({ method }: FastifyRequest, { signIn, page, session }: SignInPage): string {
   const query = new URLSearchParams({ return_to: afterSignIn({ method }, page) })
   if (session !== undefined || method !== 'GET') query.set('ended', '1')
-  return reply.headers(NO_STORE_HEADERS).redirect(`${signIn}?${query}`, method === 'GET' ? 302 : 303)
+  return `${signIn}?${query}`
 }
+
+export const leadToSignIn = (request: FastifyRequest, reply: FastifyReply, to: SignInPage): FastifyReply =>
+  reply.headers(NO_STORE_HEADERS).redirect(signInAddress(request, to), request.method === 'GET' ? 302 : 303)
 
 /** Parameters that report the outcome of an earlier form, and must not be repeated for the next. */
 const OUTCOMES = ['done', 'refused', 'withdrawn']
 
-/** Path and query of the page that sent the form (Referer); undefined without one, or if it is of another origin. */
-export function refererPath({ headers }: Pick<FastifyRequest, 'headers'>, publicUrl: string): string | undefined {
+/** This page or, for a form, the one that sent it (Referer); `otherwise` without one, or if it is of another origin. */
+export function pageOf(
+  { method, url, headers }: Pick<FastifyRequest, 'method' | 'url' | 'headers'>,
+  publicUrl: string,
+  otherwise: string,
+): string {
+  if (method === 'GET') return url
   const from = headers.referer === undefined ? undefined : parsedUrl(headers.referer)
-  if (from?.origin !== new URL(publicUrl).origin) return undefined
+  if (from?.origin !== new URL(publicUrl).origin) return otherwise
   for (const outcome of OUTCOMES) from.searchParams.delete(outcome)
   return localPath(from.pathname + from.search, publicUrl)
 }

@@ -1,7 +1,7 @@
 import { type InterfaceName, interfaceNamed } from '../../../ticketing/interfaces/index.ts'
 import { newOrderId } from '../../../ticketing/orders/index.ts'
 import type { CallOptions, CallResult, Forgery, RequestOf } from '../../../ticketing/partner-calls/index.ts'
-import { type Codes, type Expectation, hasCode, REFUSAL_OF } from '../../checks/index.ts'
+import { type Codes, type Expectation, FORGED_CALLS, hasCode } from '../../checks/index.ts'
 import { type FunctionId, offers } from '../../test-plan/index.ts'
 import { NothingTested } from '../attempt-log.ts'
 import type { StepContext } from '../step-context.ts'
@@ -62,7 +62,7 @@ const forgeryStep = (forge: Forgery, id: Step['id']): Step =>
     id,
     kind: 'defence',
     needs: [],
-    expects: REFUSAL_OF[forge].expects,
+    expects: FORGED_CALLS[forge].expects,
     async perform(context) {
       const chosen = READ_ONLY_CALLS.find(({ needs }) => offers(context.choice, needs))
       if (!chosen) throw new Error('no chosen function only reads')
@@ -72,7 +72,7 @@ const forgeryStep = (forge: Forgery, id: Step['id']): Step =>
       const definition = interfaceNamed(chosen.needs)
       if (!definition || !hasCode(definition, answered, chosen.codes)) throw new NothingTested()
       const genuineAnswer = genuine.outcome === 'failed' ? { genuineAnswer: genuine.json } : {}
-      await call({ forge, refusal: { ...REFUSAL_OF[forge].refusal, ...genuineAnswer } })
+      await call({ forge, refusal: { ...FORGED_CALLS[forge].refusal, ...genuineAnswer } })
     },
   })
 

@@ -40,7 +40,7 @@ export function meaningOf(anchor: string, locale: Locale): string {
 }
 
 /** The meaning of each value of an enumeration; empty for other fields. */
-export const valuesOf = (anchor: string, values: SchemaField['values'], locale: Locale) =>
+export const valueMeaningsOf = (anchor: string, values: SchemaField['values'], locale: Locale) =>
   values.flatMap((value) => {
     const meaning = textOf('value', `${anchor}.${value}`, locale)
     return meaning === undefined ? [] : [{ value: String(value), meaning }]

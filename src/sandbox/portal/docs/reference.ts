@@ -13,7 +13,7 @@ import {
 } from '../../../ticketing/interfaces/index.ts'
 import { BA_FAILED, failureCodeOf, type NoticeName } from '../../../ticketing/mws-wire/index.ts'
 import { flattened, type SchemaField, schemaFields } from './field.ts'
-import { conditionOf, exampleFor, meaningOf, translated, valuesOf } from './meanings.ts'
+import { conditionOf, exampleFor, meaningOf, translated, valueMeaningsOf } from './meanings.ts'
 import { type Direction, docsAnchor, NOTICES } from './notices.ts'
 
 /** A response other than success: a failure, or "not yet". */
@@ -80,8 +80,7 @@ const firstValue = (fields: readonly SchemaField[], name: string): string =>
 export interface ShownField extends SchemaField {
   readonly anchor: string
   readonly meaning: string
-  /** Of its values. */
-  readonly meanings: readonly { readonly value: string; readonly meaning: string }[]
+  readonly valueMeanings: readonly { readonly value: string; readonly meaning: string }[]
   readonly condition: string
   /** The number of enclosing objects. */
   readonly depth: number
@@ -94,7 +93,7 @@ function shownField(message: Message, field: SchemaField, locale: Locale): Shown
     ...field,
     anchor,
     meaning: meaningOf(anchor, locale),
-    meanings: valuesOf(anchor, field.values, locale),
+    valueMeanings: valueMeaningsOf(anchor, field.values, locale),
     condition: field.requiredWhen ?? conditionOf(anchor, locale),
     depth: field.path.split('.').length - 1,
     fields: field.fields.map((inner) => shownField(message, inner, locale)),

@@ -61,11 +61,13 @@ const entriesOf = (section: ReferenceSection, titleOf: TitleOf): (Found & { read
   return [
     { anchor: name, location: title, text: path, words: `${name} ${title} ${path}` },
     ...section.parts.flatMap(({ direction, fields }) =>
-      fields.map(({ anchor, path: field, meaning, meanings }) => ({
+      fields.map(({ anchor, path: field, meaning, valueMeanings }) => ({
         anchor,
         location: `${title} · ${field}`,
         text: meaning,
-        words: [direction, field, meaning, ...meanings.map((value) => `${value.value} ${value.meaning}`)].join(' '),
+        words: [direction, field, meaning, ...valueMeanings.map((value) => `${value.value} ${value.meaning}`)].join(
+          ' ',
+        ),
       })),
     ),
     ...section.codes.map(({ code, meaning }) => ({

@@ -42,7 +42,7 @@ function singleValueSchema({ kind, fields, values, least, mayBeEmpty, list, most
 }
 
 function fieldSchema(field: ShownField): Schema {
-  const description = [field.meaning, ...field.meanings.map(({ value, meaning }) => `${value}: ${meaning}`)]
+  const description = [field.meaning, ...field.valueMeanings.map(({ value, meaning }) => `${value}: ${meaning}`)]
   const single = singleValueSchema(field)
   const shape = field.list
     ? { type: 'array', items: single, ...(field.most !== undefined && { maxItems: field.most }) }

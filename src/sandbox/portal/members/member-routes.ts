@@ -89,13 +89,13 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   const change = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    done: keyof typeof DONE,
+    what: keyof typeof DONE,
     work: (deps: Deps, partnerId: bigint) => Promise<unknown>,
     given: Pick<Shown, 'mail' | 'role'> = {},
   ) => {
     try {
       await work(onBehalfOf(deps, request), partnerOf(request).partnerId)
-      return seeOther(reply, `${MEMBERS}?done=${done}`)
+      return seeOther(reply, `${MEMBERS}?done=${what}`)
     } catch (error) {
       const t = textsFor(request)
       if (error instanceof MemberRefusal) {

@@ -59,10 +59,10 @@ export const secretRoutes: FastifyPluginAsync<{ deps: RunDeps }> = async (app, {
   }
 
   type Step = (deps: RunDeps, partnerId: bigint) => Promise<unknown>
-  const step = (work: Step, done: keyof typeof DONE) => (request: FastifyRequest, reply: FastifyReply) =>
+  const step = (work: Step, what: keyof typeof DONE) => (request: FastifyRequest, reply: FastifyReply) =>
     refusing(request, reply, async () => {
       await work(onBehalfOf(deps, request), partnerOf(request).partnerId)
-      return seeOther(reply, `${SECRET}?done=${done}`)
+      return seeOther(reply, `${SECRET}?done=${what}`)
     })
 
   app.get('/secret', (request, reply) => show(request, reply))

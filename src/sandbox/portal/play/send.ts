@@ -13,7 +13,7 @@ import {
 } from '../../../ticketing/partner-calls/index.ts'
 import { interfaceUrl, type PartnerWithSecrets, secretTexts } from '../../../ticketing/partners/index.ts'
 import type { RunDeps } from '../../certification/index.ts'
-import { type Expectation, type ExpectedChecks, examineCall, REFUSAL_OF, verdictOf } from '../../checks/index.ts'
+import { type Expectation, type ExpectedChecks, examineCall, FORGED_CALLS, verdictOf } from '../../checks/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { findCall } from '../traffic/store.ts'
 import { type BodyProblem, bodyToSend } from './body.ts'
@@ -40,7 +40,7 @@ function expectedOf(
   expectedOutcome: ExpectedOutcome,
 ): { readonly expectation: Expectation; readonly expects: ExpectedChecks } {
   if (forged !== null)
-    return { expectation: { refusal: REFUSAL_OF[forged].refusal }, expects: REFUSAL_OF[forged].expects }
+    return { expectation: { refusal: FORGED_CALLS[forged].refusal }, expects: FORGED_CALLS[forged].expects }
   const pending = pendingCodes(name)
   const codes = {
     success: [SUCCESS],

@@ -6,9 +6,35 @@ import type { Keys } from '../lib/crypto/keys.ts'
 import { mailKeyOf } from '../lib/member.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { countFailure, readFailures } from './attempts-store.ts'
+import type { Account } from './device.ts'
 
-/** Keyed hash under which failures are stored. `kind` keeps a passport and an app_key of one spelling apart. */
-export const throttleKey = (keys: Keys, kind: string, value: string): Buffer =>
+/**
+ * Namespaces, so that a passport, an app_key and a clientId (`partner`) of the same spelling have separate counts.
+ * `forgotten` is a password-reset request, `mail-…` an outgoing mail, `code-asked` a page that asks for an
+ * authenticator's code, `code-day` wrong codes, `contact-…` a code sent to a new phone number or mail address
+ * (`contact-first`: a person's first of the day), `own-change` and `session-change` what a person and a session of
+ * theirs change.
+ */
+type ThrottleKind =
+  | Account['kind']
+  | `${Account['kind']}-network`
+  | keyof typeof MAX_USES
+  | 'device'
+  | 'address'
+  | 'client'
+  | 'session'
+  | 'app-request'
+  | 'passkey-failed'
+  | 'own-change'
+  | 'session-change'
+  | `code-${'asked' | 'day'}`
+  | `mail-${'address' | 'partner' | 'person'}`
+  | `contact-${'code' | 'day' | 'network' | 'target' | 'first'}`
+  | 'forgotten'
+  | `forgotten-${'day' | 'network'}`
+
+/** Keyed hash under which failures are stored. */
+export const throttleKey = (keys: Keys, kind: ThrottleKind, value: string): Buffer =>
   hmacSha256(keys.storage, `${kind}\n${value}`)
 
 /** Maximum failures of one subject within a window. */
@@ -71,7 +97,7 @@ export async function countUse(
 }
 
 interface Quota {
-  readonly kind: string
+  readonly kind: ThrottleKind
   readonly name: string
   readonly most: number
 }

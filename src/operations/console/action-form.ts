@@ -72,7 +72,7 @@ export function formPage(places: Places, change: Placed): FormPage {
         ...(typeof about === 'string' ? { about } : {}),
         says: [context.t(aboutOf(change))],
         facts: [
-          ...[...change.about, ...Object.keys(change.decided?.(record) ?? {})].map((name) =>
+          ...[...change.about, ...Object.keys(decidedIn(change, record))].map((name) =>
             factOf(change, name, record, context),
           ),
           ...numbersOf(change, { ...foreseen }, context),
@@ -143,7 +143,7 @@ function formFieldOf(change: Placed, field: InputField, record: Values, context:
   const { name, initially } = field
   if (name === SEEN)
     return { name, label: labelOf(context.t, change, name), kind: 'hidden', value: momentText(record.updated_at) }
-  const decided = change.decided?.(record) ?? {}
+  const decided = decidedIn(change, record)
   const values = change.present?.(record) ?? (change.method === 'PATCH' ? record : { ...first, ...decided })
   const asItIs = change.present || change.suggested ? undefined : record[name]
   const isFolded = change.mainFields && !field.required && !change.mainFields.includes(name)
@@ -154,6 +154,9 @@ function formFieldOf(change: Placed, field: InputField, record: Values, context:
   return name in decided ? { ...shown, kind: 'hidden' } : shown
 }
 
+/** The values that the form announces and nobody can edit. */
+const decidedIn = ({ decided }: Placed, record: Values): Values => decided?.(record) ?? {}
+
 const momentText = (at: unknown): string => (at instanceof Date ? at.toISOString() : '')
 
 /** Throws if somebody else has changed the record since the page was shown, or has already made this change. */
@@ -161,7 +164,7 @@ function typedIn(change: Placed, all: readonly InputField[], record: Values, { f
   const seen = all.some(({ name }) => name === SEEN) ? fields[SEEN] : undefined
   if (seen !== undefined && seen !== momentText(record.updated_at))
     throw new StaleForm([{ field: '', problem: t('console.stale') }])
-  const problems = Object.entries(change.decided?.(record) ?? {})
+  const problems = Object.entries(decidedIn(change, record))
     .filter(([name, value]) => (fields[name] ?? '') !== '' && fields[name] !== String(value))
     .map(([field]) => ({ field, problem: localized('already-so') }))
   if (problems.length > 0) throw new InvalidInput(problems)
@@ -188,7 +191,7 @@ const backOf = (page: Placed | undefined, record: Values): string =>
   page ? addressOf(page, page.path, record) : '/console'
 
 const factOf = (change: Placed, name: string, record: Values, { t }: PageContext): Fact => {
-  const value = { ...record, ...change.decided?.(record) }[name]
+  const value = { ...record, ...decidedIn(change, record) }[name]
   return { name: labelOf(t, change, name), cells: [cellFor(name, value, t, change.about.at(-1))] }
 }
 

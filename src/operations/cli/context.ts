@@ -1,5 +1,5 @@
+import type { Deps } from '../../platform/deps.ts'
 import { type Clock, systemClock } from '../../platform/lib/clock.ts'
-import type { ServiceDeps } from '../jobs/index.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What commands work with. */
@@ -9,7 +9,7 @@ export interface CliContext {
   /** Opens the service's database, whatever the state of its schema, and closes it once `work` is done. */
   withDatabase<T>(work: (databaseUrl: string, shards: number) => Promise<T>): Promise<T>
   /** Opens the service's database with its keys, and closes it once `work` is done. */
-  withDeps<T>(work: (deps: ServiceDeps) => Promise<T>): Promise<T>
+  withDeps<T>(work: (deps: Deps) => Promise<T>): Promise<T>
 }
 
 export function openContext(terminal: Terminal, clock: Clock = systemClock): CliContext {

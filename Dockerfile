@@ -4,6 +4,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json .bundle.js ./
 COPY src src
+COPY views/locales views/locales
 RUN npm run build
 
 FROM node:24-slim

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { parseAst } from 'rolldown/parseAst'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { PARTNER_LIMITS } from '../../src/platform/config/call-limits.ts'
@@ -34,9 +35,6 @@ const ENGLISH =
 
 const src = new URL('../../src/', import.meta.url)
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
-const TABLES = ['reasons.ts', 'refusals.ts', 'finding-texts.ts', 'json/field-texts.ts'].map(
-  (name) => `platform/lib/${name}`,
-)
 /** The folders in which calls are made, refused, checked and shown. */
 const ROOMS =
   /^[a-z]+\/(?:mws|mws-wire|mtp|orders|catalogue|partner-calls|partner-reach|outbound|interfaces|checks|certification|portal|explain|console)\//
@@ -65,10 +63,9 @@ describe('every id', () => {
   })
 
   it('is used, and no code repeats or compares its sentence', () => {
-    const others = files.filter((path) => !TABLES.includes(path))
-    const code = codeOf(others)
+    const code = codeOf(files)
     for (const id of IDS) expect(code.includes(`'${id}'`), id).toBe(true)
-    const rooms = codeOf(others.filter((path) => ROOMS.test(path)))
+    const rooms = codeOf(files.filter((path) => ROOMS.test(path)))
     const sentences = IDS.flatMap((id) => TEXTS[id].split(/\{\w+\}/)).filter(
       (part) => part.trim().split(/\s+/).length > 5,
     )
@@ -110,13 +107,58 @@ describe('a text', () => {
     expect(masked).toBeInstanceOf(LocalizedText)
   })
 
-  it('accepts only the values that its sentence names', () => {
-    // @ts-expect-error: `order` is missing
-    localized('order-exists', {})
-    // @ts-expect-error: there is no `refund` in it
-    localized('order-exists', { order: 7n, refund: 'r' })
+  it('has one of the known ids', () => {
     // @ts-expect-error: no such id
     expect(() => localized('order-is-blue', {}).toString()).not.toThrow()
+  })
+})
+
+describe('the values of a text', () => {
+  type Node = Readonly<Record<string, unknown>>
+  const nodesIn = (node: unknown): Node[] =>
+    typeof node !== 'object' || node === null ? [] : [node as Node, ...Object.values(node).flatMap(nodesIn)]
+  const idsIn = (node: unknown): string[] => nodesIn(node).flatMap(({ value }) => (isId(value) ? [value] : []))
+  const isId = (value: unknown): value is TextId => typeof value === 'string' && IDS.includes(value as TextId)
+
+  /** What a call gives: the names in an object, or how the code names the object. */
+  const givenIn = (source: string, given: Node | undefined): string[] =>
+    given && given.type !== 'ObjectExpression'
+      ? [source.slice(Number(given.start), Number(given.end))]
+      : ((given?.properties ?? []) as Node[]).map(({ start, key, end }) =>
+          key ? String((key as Node).name) : source.slice(Number(start), Number(end)),
+        )
+
+  /** Each call in a file that makes a text: its ids, or none if it computes the id, and what it gives. */
+  function callsIn(source: string) {
+    const calls = nodesIn(parseAst(source, { lang: 'ts' })).filter(
+      ({ type, callee }) =>
+        type === 'CallExpression' && ['localized', 'problem', 'issue'].includes(String((callee as Node).name)),
+    )
+    return calls.map((call) => {
+      const [id, given] = call.arguments as Node[]
+      return { ids: idsIn(id), given: givenIn(source, given).sort() }
+    })
+  }
+
+  it('are those that its sentence names, wherever it is made', () => {
+    const wrong = files.flatMap((path) => {
+      const source = readFileSync(new URL(path, src), 'utf8')
+      const calls = source.includes('localized-text.ts') || source.includes('field-problem.ts') ? callsIn(source) : []
+      const wanted = (id: string) => String(namesIn(TEXTS[id as TextId]).sort())
+      const literal = calls.flatMap(({ ids, given }) => ids.map((id) => [id, String(given)] as const))
+      // A computed id is one of the others in its file.
+      const computed = calls.filter(({ ids }) => ids.length === 0).map(({ given }) => String(given))
+      const others = computed.length > 0 ? [...source.matchAll(/'([\w-]+)'/g)].map(([, id = '']) => id) : []
+      return [
+        ...literal
+          .filter(([id, given]) => wanted(id) !== given)
+          .map(([id, given]) => `${path}: ${id} is given ${given}`),
+        ...others
+          .filter((id) => isId(id) && literal.every(([other]) => other !== id) && !computed.includes(wanted(id)))
+          .map((id) => `${path}: ${id} is given ${computed.join(' or ')}`),
+      ]
+    })
+    expect(wrong).toEqual([])
   })
 })
 

@@ -23,7 +23,7 @@ const passwordHash = z
       const [, m = 0, t = 0, p = 0] = PHC.exec(text)?.map(Number) ?? []
       return m >= 8 && m <= MAX_COST.m && t >= 1 && t <= MAX_COST.t && p >= 1 && p <= MAX_COST.p
     },
-    problem('must-be-argon2', MAX_COST),
+    problem('must-be-argon2', { m: MAX_COST.m, t: MAX_COST.t, p: MAX_COST.p }),
   )
 
 const profile = newUser.omit({ password: true })

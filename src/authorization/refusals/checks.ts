@@ -1,5 +1,6 @@
 import type { CheckSequence } from '../../platform/lib/failure.ts'
-import { type Locale, readTexts } from '../../platform/lib/web/locale.ts'
+import { readTexts } from '../../platform/lib/root.ts'
+import type { Locale } from '../../platform/lib/web/locale.ts'
 import { OAUTH_CHECKS } from '../oauth/index.ts'
 import { RESOURCE_CHECKS } from '../resource/index.ts'
 

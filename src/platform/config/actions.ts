@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { action } from '../lib/action.ts'
-import { perLocale, readTexts, type Translate } from '../lib/web/locale.ts'
+import { readTexts } from '../lib/root.ts'
+import { perLocale, type Translate } from '../lib/web/locale.ts'
 import { addressText, isAllowedAddress } from './allowed-address.ts'
 import { type Config, readConfig } from './index.ts'
 

@@ -1,15 +1,13 @@
 import { z } from 'zod'
-import { FINDINGS } from './finding-texts.ts'
-import { FIELD_PROBLEMS } from './json/field-texts.ts'
-import { REASONS } from './reasons.ts'
-import { REFUSALS } from './refusals.ts'
+import type english from '../../../views/locales/reasons.en.json'
+import { readTexts } from './root.ts'
 import { storableJson, storableText } from './storable.ts'
 
 /**
  * Messages about calls, inputs and checks are thrown and stored as an id and values, and put into words where somebody
- * reads them. The English of an id is here and goes over the wire; its Chinese is in views/locales/reasons.zh-CN.json.
+ * reads them: in views/locales/reasons.en.json, whose texts go over the wire, or reasons.zh-CN.json.
  */
-export const TEXTS = { ...FIELD_PROBLEMS, ...REASONS, ...REFUSALS, ...FINDINGS }
+export const TEXTS = readTexts<keyof typeof english>('reasons.en')
 export type TextId = keyof typeof TEXTS
 
 /** JSON answers and log lines have its English, pages the reader's language, and `storedJson` keeps id and values. */
@@ -35,23 +33,15 @@ export class LocalizedText<Id extends TextId = TextId> {
 export type Detail = string | LocalizedText
 
 type Value = Detail | number | bigint
-type NamesIn<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
-type ValuesOf<Id extends TextId> = Readonly<Record<NamesIn<(typeof TEXTS)[Id]>, Value>>
 
-/** The text with this id and exactly the values that its placeholders name. */
+/** The text with this id and exactly the values that its placeholders name (a test compares them at each call). */
 export const localized = <Id extends TextId>(
   id: Id,
-  ...[values]: [NamesIn<(typeof TEXTS)[Id]>] extends [never] ? [] : [values: ValuesOf<Id>]
-): LocalizedText<Id> =>
-  new LocalizedText(
-    id,
-    Object.fromEntries(
-      Object.entries<Value>(values ?? {}).map(([name, value]) => [
-        name,
-        typeof value === 'object' ? value : String(value),
-      ]),
-    ),
-  )
+  values: Readonly<Record<string, Value>> = {},
+): LocalizedText<Id> => {
+  const shown = Object.entries(values).map(([name, value]) => [name, typeof value === 'object' ? value : String(value)])
+  return new LocalizedText(id, Object.fromEntries(shown))
+}
 
 /** `a; b; c`, of at least one text. */
 export const joined = (texts: readonly LocalizedText[]): LocalizedText =>

@@ -36,7 +36,7 @@ export function placeAt(text: string, at: number, from: Place = START): Place {
 
 /** The problem with its place, if known. */
 export const placed = ({ problem, place }: TextProblem): LocalizedText =>
-  place ? localized('at-line', { problem, ...place }) : problem
+  place ? localized('at-line', { problem, line: place.line, column: place.column }) : problem
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 export const NOT_UTF8 = localized('not-utf8')

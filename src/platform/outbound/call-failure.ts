@@ -16,7 +16,7 @@ export const HEADER_BYTES = 16_384
 const KIB = 1_024
 
 const size = (bytes: number): string => (bytes % (KIB * KIB) === 0 ? `${bytes / KIB / KIB} MiB` : `${bytes / KIB} KiB`)
-const within = (ms: number) => ({ seconds: ms / 1_000 })
+const seconds = (ms: number): number => ms / 1_000
 
 const CONNECTING = { dns: 'not-resolved-within', connect: 'not-connected-within', tls: 'no-tls-within' } as const
 
@@ -56,12 +56,12 @@ export function exactReason(end: CallEnd, limits: CallLimits): LocalizedText | u
   switch (code) {
     case 'UND_ERR_CONNECT_TIMEOUT':
       return failure in CONNECTING
-        ? localized(CONNECTING[failure as keyof typeof CONNECTING], within(limits.connectMs))
+        ? localized(CONNECTING[failure as keyof typeof CONNECTING], { seconds: seconds(limits.connectMs) })
         : undefined
     case 'UND_ERR_HEADERS_TIMEOUT':
-      return localized('nothing-within', within(limits.headersMs))
+      return localized('nothing-within', { seconds: seconds(limits.headersMs) })
     case 'TimeoutError':
-      return localized('incomplete-within', within(limits.totalMs))
+      return localized('incomplete-within', { seconds: seconds(limits.totalMs) })
     case 'UND_ERR_HEADERS_OVERFLOW':
       return localized('headers-larger', { size: size(HEADER_BYTES) })
     case 'UND_ERR_RES_EXCEEDED_MAX_SIZE':

@@ -82,8 +82,7 @@ function quantityFor({ minBuyCount, maxBuyCount }: ProductDetails, wanted: numbe
 function requirePossible(quantity: number, product: string): void {
   const most = LIST_LIMITS.vouchers
   if (quantity <= most) return
-  const values = { product, count: String(quantity), most: String(most) }
-  throw new RefusedRequest(localized('least-quantity-too-large', values))
+  throw new RefusedRequest(localized('least-quantity-too-large', { product, count: quantity, most }))
 }
 
 /** If the product does not say, the choice decides: it has a calendar, or names a day. */

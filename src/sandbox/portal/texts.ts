@@ -1,11 +1,12 @@
 import type { OutputOf } from '../../platform/lib/json/input.ts'
 import { type Detail, filled, type LocalizedText, type TextId } from '../../platform/lib/localized-text.ts'
 import type { MemberRole } from '../../platform/lib/member.ts'
-import { keyOf, type Locale, readTexts, type Translate } from '../../platform/lib/web/locale.ts'
+import { readTexts } from '../../platform/lib/root.ts'
+import { keyOf, type Locale, type Translate } from '../../platform/lib/web/locale.ts'
 import { WORDS } from '../../platform/lib/web/worded.ts'
 import { interfaceNamed } from '../../ticketing/interfaces/index.ts'
 import type { MemberRefusal } from '../../ticketing/members/index.ts'
-import { MISTAKES, WARNINGS } from '../../ticketing/mws/index.ts'
+import { TOLERATED } from '../../ticketing/mws/index.ts'
 import { ORDER_STATES, REFUND_STATES, type showOrder } from '../../ticketing/orders/index.ts'
 import type { ContactRole } from '../../ticketing/partners/index.ts'
 import type { RunRefusal } from '../certification/index.ts'
@@ -13,9 +14,8 @@ import type { CheckId } from '../checks/index.ts'
 import type { Choice, FunctionId } from '../test-plan/index.ts'
 import { NOTICES } from './docs/notices.ts'
 
-/** English texts come from the diagnosis (src/ticketing/mws/diagnose), Chinese ones from views/locales. */
 const MISTAKE_TEXTS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
-  en: { ...MISTAKES, ...WARNINGS },
+  en: readTexts('mistakes.en'),
   'zh-CN': readTexts('mistakes.zh-CN'),
 }
 
@@ -56,7 +56,7 @@ export const functionAbout = (id: FunctionId, t: Translate): string => t(`sandbo
 export const refusalText = (reason: RunRefusal['reason'], t: Translate): string => t(`sandbox.refusal.${reason}`)
 
 /** Reasons that are signature mistakes of the same name. */
-export const MISTAKES_ALONE: readonly TextId[] = ['partner-id-missing', 'query-signed']
+export const MISTAKES_ALONE: readonly TextId[] = TOLERATED
 
 /** A text in the reader's language. */
 export function localizedText(text: LocalizedText, t: Translate): string {

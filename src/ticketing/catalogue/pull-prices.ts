@@ -93,12 +93,12 @@ export async function storePrices(deps: Deps, { asked, ...prices }: PricesToSave
     if (!(await claimNewest(db, prices, asked))) return undefined
     const held = await heldRemoval(inside, prices, at.now)
     const stored = await savePrices(db, { ...prices, complete: prices.complete && !held }, at.now)
-    const changed = { from: prices.from, to: prices.to, changed: stored.changed }
+    const { from, to } = prices
+    const { changed, removed } = stored
     const summary = held
-      ? localized('prices-held', changed)
-      : localized('prices-changed', { ...changed, removed: stored.removed })
-    if (held || stored.changed + stored.removed > 0)
-      await recordProductChange(db, prices, { [PRICES]: [null, summary] }, at)
+      ? localized('prices-held', { from, to, changed })
+      : localized('prices-changed', { from, to, changed, removed })
+    if (held || changed + removed > 0) await recordProductChange(db, prices, { [PRICES]: [null, summary] }, at)
     return { ...stored, held: held ? [held] : [] }
   })
 }

@@ -7,6 +7,7 @@ import { decodedPath, pathAsSent } from '../../platform/lib/web/request-target.t
 import { NotAuthenticated } from '../mws-wire/index.ts'
 import { findPartnerByClientId, notePartnerSecretUse, type PartnerWithSecrets } from '../partners/index.ts'
 import { requireJson } from './body-guard.ts'
+import type { Tolerated } from './diagnose/mistakes.ts'
 
 /** The parts of a call that authentication looks at. */
 export interface PartnerCall {
@@ -74,9 +75,6 @@ export function isVerified(deps: Deps, partner: PartnerWithSecrets, call: Partne
   const used = verifyPartner(deps, partner, { ...call, authorization, date })
   return used !== null && dateProblem(deps, date) === undefined
 }
-
-/** Deviations of some long-running programs: live partners only get a warning. */
-type Tolerated = 'partner-id-missing' | 'query-signed'
 
 /** The deviations of a call that are accepted from a live partner, with a warning, and rejected in stage sandbox. */
 export function toleratedIn(

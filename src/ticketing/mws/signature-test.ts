@@ -9,7 +9,7 @@ import { findPartner, findPartnerByClientId, type PartnerWithSecrets, secretText
 import { claimedPartnerId, type PartnerCall } from './authenticate.ts'
 import { readLooseAuthorization } from './diagnose/authorization.ts'
 import type { Diagnosis } from './diagnose/index.ts'
-import { MISTAKES } from './diagnose/mistakes.ts'
+import { EXPLANATIONS } from './diagnose/mistakes.ts'
 import { contentMistakes, contentWarnings, type SentContent } from './diagnose/warnings.ts'
 import { diagnoseCall, diagnoseIfVerified, diagnoseUnverified, settingsOf } from './diagnose-call.ts'
 import type { IncomingDeps } from './incoming-calls.ts'
@@ -112,7 +112,7 @@ async function storeAndAnswer(
 function withContent(found: Diagnosis, content: SentContent): Diagnosis {
   const more = contentMistakes(content)
   if (more.length === 0) return found
-  const explanation = more.map((name) => MISTAKES[name]).join(' ')
+  const explanation = more.map((name) => EXPLANATIONS[name]).join(' ')
   return {
     ...found,
     mistakes: [...found.mistakes, ...more],

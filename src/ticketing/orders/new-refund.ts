@@ -45,8 +45,8 @@ export function refundContent(
   const quantity = input.quantity ?? (named.length > 0 ? ofVouchers : left)
   if (named.length > 0) checkFits(chosen, ofVouchers, quantity)
   if (quantity < 1 || quantity > left) {
-    const wanted = { order: order.order_id, left, quantity: Math.max(quantity, 1) }
-    throw new RefusedRequest(localized('left-to-refund', wanted))
+    const wanted = Math.max(quantity, 1)
+    throw new RefusedRequest(localized('left-to-refund', { order: order.order_id, left, quantity: wanted }))
   }
   return {
     refund_quantity: quantity,

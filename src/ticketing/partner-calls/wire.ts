@@ -140,8 +140,8 @@ function invalidAnswer(problems: readonly ShapeProblem[], json: unknown, mask: M
 function aboutAnother(sent: string, json: unknown, isSuccess: boolean): ShapeProblem | undefined {
   const other = echoesOf(jsonIn(sent), json, isSuccess).find(({ same }) => !same)
   if (!other) return undefined
-  const values = { named: echo(other.named), order: echo(other.asked) }
-  return { path: other.path, problem: localized(other.rounded ? 'about-rounded' : 'about-another', values) }
+  const [named, order] = [echo(other.named), echo(other.asked)]
+  return { path: other.path, problem: localized(other.rounded ? 'about-rounded' : 'about-another', { named, order }) }
 }
 
 /** The code to record for a reply; null if the partner sent none. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ALONE } from '../../../src/ticketing/mws/diagnose/date-recipes.ts'
 import { RECIPES } from '../../../src/ticketing/mws/diagnose/find-mistakes.ts'
 import { diagnose } from '../../../src/ticketing/mws/diagnose/index.ts'
-import { MISTAKES } from '../../../src/ticketing/mws/diagnose/mistakes.ts'
+import { EXPLANATIONS } from '../../../src/ticketing/mws/diagnose/mistakes.ts'
 import { fuzzSettings } from '../../fuzz/random.ts'
 import { processorTime } from '../../processor-time.ts'
 import { type Signing, signatureOf } from '../../signer.ts'
@@ -35,7 +35,7 @@ const examples = Object.entries(WRONGLY).flatMap(([name, ways]) => ways.map((wro
 describe('the signature tool', () => {
   it('has a test for every recipe, and a name for every mistake', () => {
     expect(Object.keys(WRONGLY).sort()).toEqual(RECIPES.map(({ name }) => name).sort())
-    for (const name of Object.keys(MISTAKES)) expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
+    for (const name of Object.keys(EXPLANATIONS)) expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
   })
 
   it('finds nothing wrong with a correct signature', () => {

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { stringify } from 'lossless-json'
-import { ROOT } from '../../../platform/lib/root.ts'
+import { ROOT, readTexts } from '../../../platform/lib/root.ts'
 import { chooseLocale, keyOf, type Locale, type Translate, translator } from '../../../platform/lib/web/locale.ts'
-import { type DemoMistake, MISTAKE_GROUPS, MISTAKES, type MistakeGroup, type Switches } from '../mistakes/mistakes.ts'
+import { MISTAKE_GROUPS, MISTAKES, type Switches } from '../mistakes/mistakes.ts'
 import type { Shop } from '../shop.ts'
 import { type Fields, Refusal } from '../wire.ts'
 import { ACTIONS, type Action, act, describeProduct, describeShop, switchMistakes } from './actions.ts'
@@ -23,7 +23,7 @@ const NOTICE_KEYS: Readonly<Record<string, string>> = {
 /** What mistakes do; the English texts are those of the control API. */
 const MISTAKE_TEXTS: Readonly<Record<Locale, typeof MISTAKES>> = {
   en: MISTAKES,
-  'zh-CN': JSON.parse(readFileSync(new URL('views/locales/demo-mistakes.zh-CN.json', ROOT), 'utf8')),
+  'zh-CN': readTexts('demo-mistakes.zh-CN'),
 }
 
 /** The result of the last form: what was done, or why not. */
@@ -31,8 +31,6 @@ interface Result {
   readonly done?: string
   readonly problem?: string
 }
-
-const mistakesOf = (group: MistakeGroup) => Object.keys(MISTAKE_GROUPS[group]) as DemoMistake[]
 
 const SHOWN = 50
 
@@ -74,9 +72,9 @@ function officeView(shop: Shop, switches: Switches, locale: Locale, { done = '',
     refunds: newest(t, refunds.map(withState)),
     notices: newest(t, notices.map(withTexts)),
     mistaken: [...switches],
-    groups: (Object.keys(MISTAKE_GROUPS) as MistakeGroup[]).map((group) => ({
+    groups: Object.entries(MISTAKE_GROUPS).map(([group, names]) => ({
       title: t(`office.mistakes_of.${group}`),
-      mistakes: mistakesOf(group).map((name) => ({ name, text: texts[name], on: switches.has(name) })),
+      mistakes: names.map((name) => ({ name, text: texts[name], on: switches.has(name) })),
     })),
   }
 }

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { ROOT } from '../root.ts'
+import { readTexts } from '../root.ts'
 import { acceptedLanguages } from './accept.ts'
 
 /** Languages of the pages, each with its own name for itself. */
@@ -28,13 +27,10 @@ type Wish = 'asked' | 'cookie' | 'acceptLanguage'
 export const chooseLocale = ({ asked = '', cookie = '', acceptLanguage }: { [Name in Wish]?: string | undefined }) =>
   supportedLocale([...asked.split(' ', MAX_ASKED), cookie, ...acceptedLanguages(acceptLanguage)]) ?? 'en'
 
-type Texts = Readonly<Record<string, string>>
-
-/** The texts of a file of views/locales, by key. */
-export const readTexts = (file: string): Texts =>
-  JSON.parse(readFileSync(new URL(`views/locales/${file}.json`, ROOT), 'utf8'))
-
-const TEXTS: Readonly<Record<Locale, Texts>> = { en: readTexts('en'), 'zh-CN': readTexts('zh-CN') }
+const TEXTS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
+  en: readTexts('en'),
+  'zh-CN': readTexts('zh-CN'),
+}
 
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802\ud803\ud83a\ud83b]/

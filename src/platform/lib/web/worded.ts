@@ -1,5 +1,6 @@
 import { type Detail, filled, TEXTS, type TextId } from '../localized-text.ts'
-import { type Locale, readTexts, type Translate } from './locale.ts'
+import { readTexts } from '../root.ts'
+import type { Locale, Translate } from './locale.ts'
 import type { Problem } from './rescode.ts'
 
 export const WORDS: Readonly<Record<Locale, Readonly<Partial<Record<TextId, string>>>>> = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { jsonIn } from '../../../platform/lib/json/lossless.ts'
-import { ROOT } from '../../../platform/lib/root.ts'
-import { type Locale, readTexts } from '../../../platform/lib/web/locale.ts'
+import { ROOT, readTexts } from '../../../platform/lib/root.ts'
+import type { Locale } from '../../../platform/lib/web/locale.ts'
 import { jsonFields } from '../../../ticketing/interfaces/index.ts'
 import type { SchemaField } from './field.ts'
 

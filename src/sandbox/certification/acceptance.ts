@@ -1,9 +1,10 @@
 import { type Deps, inTransaction } from '../../platform/deps.ts'
+import { listed, localized } from '../../platform/lib/localized-text.ts'
 import { outcomesOf } from '../../ticketing/orders/index.ts'
 import { CONTACT_ROLES, showPartner } from '../../ticketing/partners/index.ts'
 import { type ReportFacts, storeReport } from '../reports/index.ts'
 import { type RunView, showRun } from './run.ts'
-import { contactsMissing, runIsOver, stepRunning } from './run-errors.ts'
+import { RunRefusal, runIsOver, stepRunning } from './run-errors.ts'
 import { linkedOrders, lockRun, markPassed, wasAcceptedBefore } from './run-store.ts'
 
 interface PassedRun {
@@ -53,7 +54,11 @@ export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: stri
     if (view.run.superseded_at !== null) throw runIsOver()
     if (view.steps.some(({ running }) => running)) throw stepRunning()
     if (!isComplete(acceptance)) return acceptance
-    if (acceptance.missingContacts.length > 0) throw contactsMissing(acceptance.missingContacts)
+    const { missingContacts } = acceptance
+    if (missingContacts.length > 0) {
+      const roles = listed('and-a', missingContacts)
+      throw new RunRefusal('contacts_missing', localized('acceptance-contacts', { roles }))
+    }
     const passedAt = deps.clock.now()
     await markPassed(db, runId, passedAt)
     const { report_id: reportId } = await storeReport(inside, runId, factsOf(view, acceptance, passedAt))

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import type { Log } from '../../platform/lib/log.ts'
 import { RefusedRequest, RescodeError, unavailable } from '../../platform/lib/web/rescode.ts'
 import { countUse } from '../../platform/throttle/index.ts'
@@ -8,7 +9,7 @@ import { callFaultsFor, conditionLogLines } from '../test-plan/index.ts'
 import { AttemptInterrupted, NothingTested, StepFailed } from './attempt-log.ts'
 import { appendEvent, endAttempt, findOpenAttempt, insertAttempt, keepAlive, MAX_ATTEMPTS } from './attempt-store.ts'
 import type { Outcome } from './event.ts'
-import { noSuchRun, notTheCurrentStep, requireOpen, tooManyAttempts } from './run-errors.ts'
+import { noSuchRun, notTheCurrentStep, RunRefusal, requireOpen } from './run-errors.ts'
 import { lockRun, type RunRow } from './run-store.ts'
 import type { RunDeps } from './running-attempts.ts'
 import { stepContext } from './step-context.ts'
@@ -74,7 +75,8 @@ async function begin({ db, clock }: RunDeps, run: RunRow, step: Step) {
   const [attemptId, startedAt] = [randomUUID(), clock.now()]
   const attempt = { attemptId, runId: run.run_id, stepId: step.id }
   const number = await insertAttempt(db, attempt, startedAt)
-  if (number === undefined) throw tooManyAttempts(MAX_ATTEMPTS)
+  if (number === undefined)
+    throw new RunRefusal('too_many_attempts', localized('too-many-attempts', { most: MAX_ATTEMPTS }))
   await appendEvent(db, attemptId, { kind: 'started', data: { step_id: step.id, number } }, startedAt)
   return { attemptId, number, run, step, startedAt }
 }

@@ -1,6 +1,5 @@
-import { type LocalizedText, listed, localized } from '../../platform/lib/localized-text.ts'
+import { type LocalizedText, localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, RescodeError } from '../../platform/lib/web/rescode.ts'
-import type { ContactRole } from '../../ticketing/partners/index.ts'
 import type { RunRow } from './run-store.ts'
 
 /** Why a run refuses a request. Each reason has a text, `sandbox.refusal.<reason>` in views/locales. */
@@ -30,13 +29,9 @@ export class RunRefusal extends RescodeError {
 /** Also for another partner's run, so that nobody learns that it exists. */
 export const noSuchRun = (): RescodeError => invalidRequest(localized('no-run'), { status: 404 })
 
-export const noRunYet = () => new RunRefusal('no_run', localized('no-run-yet'))
-
 export const runIsOver = () => new RunRefusal('run_over', localized('run-over'))
 
 export const notTheCurrentStep = () => new RunRefusal('not_current', localized('not-this-step'))
-
-export const stepNotPassed = () => new RunRefusal('not_passed', localized('step-not-passed'))
 
 /** Throws if a newer run has replaced this one, or if it was accepted. */
 export function requireOpen({ superseded_at, passed_at }: Pick<RunRow, 'superseded_at' | 'passed_at'>): void {
@@ -45,9 +40,3 @@ export function requireOpen({ superseded_at, passed_at }: Pick<RunRow, 'supersed
 }
 
 export const stepRunning = () => new RunRefusal('running', localized('step-running'))
-
-export const tooManyAttempts = (most: number) =>
-  new RunRefusal('too_many_attempts', localized('too-many-attempts', { most }))
-
-export const contactsMissing = (roles: readonly ContactRole[]) =>
-  new RunRefusal('contacts_missing', localized('acceptance-contacts', { roles: listed('and-a', roles) }))

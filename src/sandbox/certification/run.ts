@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
+import { localized } from '../../platform/lib/localized-text.ts'
 import { findPartner, lockPartner } from '../../ticketing/partners/index.ts'
 import { type Choice, type Conditions, isDayOver, requireDayAhead } from '../test-plan/index.ts'
 import { interruptOpenAttempt, interruptStaleAttempt } from './attempt.ts'
 import { type AttemptRow, attemptsOf, warningsOf } from './attempt-store.ts'
 import type { Outcome } from './event.ts'
-import { noRunYet, noSuchRun, notTheCurrentStep, requireOpen, stepNotPassed, stepRunning } from './run-errors.ts'
+import { noSuchRun, notTheCurrentStep, RunRefusal, requireOpen, stepRunning } from './run-errors.ts'
 import * as store from './run-store.ts'
 import { isDone, stepsFor, stepsOf } from './steps/index.ts'
 import type { Step } from './steps/step.ts'
@@ -78,7 +79,7 @@ export const findCurrentRun = ({ db }: Deps, partnerId: bigint): Promise<Run | u
 /** The partner's current run; throws when it has none. */
 export async function currentRun(deps: Deps, partnerId: bigint): Promise<Run> {
   const run = await findCurrentRun(deps, partnerId)
-  if (!run) throw noRunYet()
+  if (!run) throw new RunRefusal('no_run', localized('no-run-yet'))
   return run
 }
 
@@ -114,7 +115,7 @@ export async function nextStep(deps: Deps, partnerId: bigint, runId: string, ste
     if (run.current_step !== stepId) throw notTheCurrentStep()
     const { steps, current } = await showRun(inside, partnerId, runId)
     if (current?.running) throw stepRunning()
-    if (!current?.done) throw stepNotPassed()
+    if (!current?.done) throw new RunRefusal('not_passed', localized('step-not-passed'))
     const next = steps[steps.indexOf(current) + 1]
     await store.setCurrentStep(db, runId, next?.step.id ?? null)
   })

@@ -1,7 +1,6 @@
 import { localized } from '../../platform/lib/localized-text.ts'
 import { invalidRequest, type RescodeError } from '../../platform/lib/web/rescode.ts'
 import { SignInRefused } from '../../platform/throttle/index.ts'
-import { RunRefusal } from '../certification/index.ts'
 
 /** Right credentials: the partner is suspended, or has members, who sign in with their own passwords. */
 export class PartnerNotAdmitted extends SignInRefused {
@@ -15,9 +14,6 @@ export class PartnerNotAdmitted extends SignInRefused {
 
 /** For scripts, which cannot follow a redirect to the sign-in page. 20015 is reserved for operators. */
 export const sessionEnded = (): RescodeError => invalidRequest(localized('session-ended'), { nativeStatus: 401 })
-
-/** A run cannot begin before the partner has passed the signature tool. */
-export const signatureFirst = () => new RunRefusal('signature_first', localized('signature-first'))
 
 /** The same for an entry that does not exist and for another partner's. */
 export const noSuchEntry = (): RescodeError => invalidRequest(localized('no-call'), { status: 404 })

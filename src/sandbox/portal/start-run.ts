@@ -11,12 +11,12 @@ import {
   lockRun,
   progressOfRun,
   type Run,
+  RunRefusal,
   showRun,
   startRun,
 } from '../certification/index.ts'
 import type { NewRun } from './api/wire.ts'
 import { type ContactsGiven, giveContacts } from './contacts.ts'
-import { signatureFirst } from './errors.ts'
 import type { RunRequest } from './pages/functions-form.ts'
 import { isUnlocked } from './seller-progress.ts'
 
@@ -43,7 +43,8 @@ export const startRunFromForm = (
   inTransaction(deps, async (inside) => {
     const stage = await lockPartner(inside, partnerId)
     const present = await findCurrentRun(inside, partnerId)
-    if (!isUnlocked(await hasPassedSignatureTool(inside, partnerId), present)) throw signatureFirst()
+    if (!isUnlocked(await hasPassedSignatureTool(inside, partnerId), present))
+      throw new RunRefusal('signature_first', localized('signature-first'))
     if (present && present.run_id !== replaces) {
       return (await isFreshRunOf(inside, present, requested.choice)) ? { started: present } : { unconfirmed: present }
     }

@@ -3,7 +3,7 @@ import { numericText, oneOf, smallInt } from '../../../platform/lib/json/fields.
 import { prettyLossless } from '../../../platform/lib/json/lossless.ts'
 import { problemsText, readShape } from '../../../platform/lib/json/shape.ts'
 import type { Detail } from '../../../platform/lib/localized-text.ts'
-import { type Locale, translator } from '../../../platform/lib/web/locale.ts'
+import { type Locale, perLocale, translator } from '../../../platform/lib/web/locale.ts'
 import {
   INTERFACES,
   type InterfaceName,
@@ -146,20 +146,14 @@ function noticeSection(entry: (typeof NOTICES)[number], locale: Locale): Referen
   }
 }
 
-const makeReference = (locale: Locale) => ({
+/**
+ * The field reference (REFERENCE "Payloads"), generated from the schemas by which calls and notices are parsed.
+ * Cache: made on first use: that takes 30 ms, for which start-up need not wait.
+ */
+export const fieldReference = perLocale((locale) => ({
   notices: NOTICES.map((entry) => noticeSection(entry, locale)),
   interfaces: INTERFACES.map((entry) => interfaceSection(entry, locale)),
-})
-
-/** Cache: one for each locale, made on first use: that takes 30 ms, for which start-up need not wait. */
-const references = new Map<Locale, ReturnType<typeof makeReference>>()
-
-/** The field reference (REFERENCE "Payloads"), generated from the schemas by which calls and notices are parsed. */
-export function fieldReference(locale: Locale): ReturnType<typeof makeReference> {
-  const reference = references.get(locale) ?? makeReference(locale)
-  references.set(locale, reference)
-  return reference
-}
+}))
 
 const OUR_ANSWER = schemaFields(z.object({ code: smallInt(), describe: z.string(), partnerId: numericText() }))
 

@@ -1,14 +1,16 @@
+import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
+import { rotation, type SecretRotation } from '../../platform/lib/crypto/generated-secret.ts'
 import type { UnchangedSince } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
 import { isLoopbackHost, withMaskedWebhook } from '../../platform/lib/web/web-url.ts'
+import { makeAesKey, removeAesKey, setAesKey } from './aes-key.ts'
 import { noSuchPartner } from './change.ts'
 import { rotateWebhookSecret, setContact } from './contact.ts'
-import { changes, ofPartner, type PartnerRecord, secretActions } from './operator-secrets.ts'
 import {
   activatePartner,
   createPartner,
@@ -20,7 +22,7 @@ import {
   updatePartner,
   withMaskedInterfaces,
 } from './partner.ts'
-import type { TestCallWith } from './secret.ts'
+import { retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
 import {
   CONTACT_ROLES,
   type ContactOfRole,
@@ -30,6 +32,7 @@ import {
   type OnePartner,
   onePartner,
   type Partner,
+  type ShownPartner,
 } from './wire.ts'
 
 const PLAIN = localized('is-plain-http')
@@ -67,9 +70,17 @@ function masked<P extends Pick<Partner, 'contacts' | 'interface_urls'>>(partner:
   return { ...withMaskedInterfaces(partner), contacts: Object.fromEntries(contacts) }
 }
 
+type PartnerRecord = Readonly<Partial<ShownPartner>>
 type ContactRecord = PartnerRecord & { readonly role?: ContactRole }
 
 const contactIn = ({ contacts, role }: ContactRecord) => (role ? contacts?.[role] : undefined)
+
+const ofPartner =
+  <Output>(run: (deps: Deps, partnerId: bigint) => Promise<Output>) =>
+  (deps: Deps, { partner_id }: OnePartner): Promise<Output> =>
+    run(deps, partner_id)
+
+const changes = { role: 'editor', noSuch: noSuchPartner } as const
 
 /** What operators do with partners. `testCallWith` makes the test call with a new secret. */
 export const partnerActions = <Given extends Deps>(
@@ -169,7 +180,69 @@ export const partnerActions = <Given extends Deps>(
     run: ofPartner(activatePartner),
     offered: ({ status }) => status !== 'active',
   }),
-  ...secretActions(testCallWith),
+  action({
+    ...changes,
+    route: 'POST /partners/:partner_id/rotate-secret',
+    command: 'partner rotate-secret',
+    input: rotation.extend(onePartner.shape),
+    run: (deps: Deps, { partner_id, ...input }: OnePartner & SecretRotation) =>
+      rotatePartnerSecret(deps, partner_id, input),
+    once: ['client_secret'],
+    onceWith: ['client_id'],
+    next: ({ partner_id, secrets: [newest] }) =>
+      newest?.signs
+        ? undefined
+        : `Our calls are signed with the old secret until: gatehouse partner switch-signing ${partner_id}`,
+  }),
+  action({
+    ...changes,
+    route: 'POST /partners/:partner_id/switch-signing',
+    command: 'partner switch-signing',
+    input: onePartner.extend({ untested: z.boolean().default(false) }),
+    run: (deps: Given, { partner_id, untested }: OnePartner & { untested: boolean }) =>
+      switchSigning(deps, partner_id, untested ? undefined : testCallWith(deps)),
+    offered: ({ secrets }: PartnerRecord) => secrets?.some(({ signs, ends_at }) => !signs && ends_at === null) === true,
+  }),
+  action({
+    ...changes,
+    route: 'POST /partners/:partner_id/retire-secret',
+    command: 'partner retire-secret',
+    dangerous: true,
+    input: onePartner,
+    run: ofPartner(retireSecret),
+    offered: ({ secrets }: PartnerRecord) => secrets?.some(({ ends_at }) => ends_at !== null) === true,
+  }),
+  action({
+    ...changes,
+    route: 'PUT /partners/:partner_id/aes-key',
+    command: 'partner set-aes-key',
+    input: setAesKey.input.extend(onePartner.shape),
+    run: (deps: Deps, { partner_id, ...key }) => setAesKey(deps, partner_id, key),
+  }),
+  action({
+    ...changes,
+    route: 'POST /partners/:partner_id/make-aes-key',
+    command: 'partner make-aes-key',
+    input: onePartner,
+    run: (deps: Deps, { partner_id }: OnePartner) => makeAesKey(deps, partner_id),
+    once: ['aes_key'],
+    next: ({ partner_id, aes_key, encrypts_calls }) =>
+      [
+        `aes_key in hex: ${Buffer.from(aes_key).toString('hex')}`,
+        ...(encrypts_calls
+          ? []
+          : [`Our calls are not encrypted until: gatehouse partner update ${partner_id} --encrypt-calls`]),
+      ].join('\n'),
+  }),
+  action({
+    ...changes,
+    route: 'DELETE /partners/:partner_id/aes-key',
+    command: 'partner remove-aes-key',
+    dangerous: true,
+    input: onePartner,
+    run: ofPartner(removeAesKey),
+    offered: ({ aes_key_set_at }) => aes_key_set_at !== null,
+  }),
   action({
     ...changes,
     route: 'POST /partners/:partner_id/suspend',

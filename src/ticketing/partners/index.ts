@@ -4,7 +4,6 @@ export { partnerActions } from './actions.ts'
 export { setAesKey } from './aes-key.ts'
 export { setContact, webhookSecret } from './contact.ts'
 export { PARTNERS_SEALED } from './contact-store.ts'
-export { DEMO_PARTNERS } from './demo-store.ts'
 export {
   createPartner,
   findPartner,
@@ -17,5 +16,5 @@ export {
   updatePartner,
 } from './partner.ts'
 export { retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
-export { lockPartner, partnersById } from './store.ts'
+export { DEMO_PARTNERS, lockPartner, partnersById } from './store.ts'
 export { CONTACT_ROLES, type ContactRole, type OnePartner, onePartner, type PartnerStage } from './wire.ts'

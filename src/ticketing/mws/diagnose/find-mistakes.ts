@@ -1,9 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
 import { ALONE, dateRecipes } from './date-recipes.ts'
-import { encodingRecipes, fromCanonicalBase64 } from './encoding-recipes.ts'
-import { pathRecipes } from './path-recipes.ts'
 import type { Evidence, Recipe, Signing } from './recipe.ts'
-import { digestRecipes, keyRecipes, rightDigest, textRecipes } from './recipes.ts'
+import {
+  digestRecipes,
+  encodingRecipes,
+  fromCanonicalBase64,
+  keyRecipes,
+  pathRecipes,
+  rightDigest,
+  textRecipes,
+} from './recipes.ts'
 
 /** Every known signing mistake, likelier ones first: of two that explain a signature, the first is named. */
 export const RECIPES: readonly Recipe[] = [

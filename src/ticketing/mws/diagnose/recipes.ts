@@ -1,12 +1,15 @@
 import { createHash, createHmac } from 'node:crypto'
-import { type Digest, mistakesIn, type Recipe } from './recipe.ts'
+import { MOUNT } from '../../../platform/config/mounts.ts'
+import { readOr } from '../../../platform/lib/read-or.ts'
+import { PATH } from '../../mws-wire/index.ts'
+import { type Digest, type Evidence, mistakesIn, type Recipe } from './recipe.ts'
 
 const HEX = /^(?:[0-9a-f]{2})+$/i
-const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
+const ANY_BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
 const decodings = (secret: string): Buffer[] => [
   ...(HEX.test(secret) ? [Buffer.from(secret, 'hex')] : []),
-  ...(BASE64.test(secret) ? [Buffer.from(secret, 'base64')] : []),
+  ...(ANY_BASE64.test(secret) ? [Buffer.from(secret, 'base64')] : []),
 ]
 
 const LABELS = ['clientSecret=', 'clientSecret:', 'clientSecret: ', 'secret=', 'secret:', 'secret: ']
@@ -92,3 +95,87 @@ export const textRecipes: readonly Recipe[] = [
   }),
   ...mistakesIn('end', { 'trailing-newline': () => ['\n', '\r\n'] }),
 ]
+
+/** Splits `/rhone/mtp/api/…` into prefix and endpoint; undefined for any other path. */
+function split({ path, mounts }: Evidence): { mount: string; tail: string } | undefined {
+  const mount = mounts.find((candidate) => path.startsWith(`${candidate}/`))
+  return mount === undefined ? undefined : { mount, tail: path.slice(mount.length) }
+}
+
+function fullUrls({ host, path, query }: Evidence): string[] {
+  if (host === undefined) return []
+  const hosts = [...new Set([host, host.replace(/:\d+$/, '')])]
+  const origins = hosts.flatMap((name) => [`https://${name}`, `http://${name}`])
+  return [...hosts.map((name) => name + path), ...origins.flatMap((origin) => [origin + path, origin + path + query])]
+}
+
+/** Other environments, and the older interface's `/lv/` instead of `/mtp/api/`, which some partners still use. */
+function otherEnvironments(evidence: Evidence): string[] {
+  const { path, mounts } = evidence
+  const tail = split(evidence)?.tail
+  if (tail === undefined) return []
+  const older = mounts.filter((mount) => mount.endsWith(MOUNT)).map((mount) => `${mount.slice(0, -MOUNT.length)}/lv`)
+  return [...mounts, ...older].map((mount) => mount + tail).filter((other) => other !== path)
+}
+
+function otherEndpoints(evidence: Evidence): string[] {
+  const mount = split(evidence)?.mount
+  if (mount === undefined) return []
+  return Object.values(PATH)
+    .map((tail) => mount + tail)
+    .filter((other) => other !== evidence.path)
+}
+
+export const pathRecipes = mistakesIn('path', {
+  'full-url-signed': fullUrls,
+  'query-signed': ({ path, query }) => [path + query, `${path}?`],
+  'path-of-another-environment': otherEnvironments,
+  'path-of-another-endpoint': otherEndpoints,
+  'path-slash': ({ path }) => [path.slice(1), `${path}/`, path.replace(/\/$/, ''), `/${path}`],
+  'path-encoded': ({ path }) => {
+    const encoded = encodeURIComponent(path)
+    return [encoded, encoded.replaceAll('%2F', '%2f')]
+  },
+})
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const LONGEST = 512
+
+/** The bytes of canonical Base64, which is all that the verifier accepts; null for any other text. */
+export function fromCanonicalBase64(text: string): Buffer | null {
+  const bytes = fromBase64(text)
+  return bytes?.toString('base64') === text ? bytes : null
+}
+
+/** The bytes of standard Base64, whatever its unused last bits; null for any other text. */
+const fromBase64 = (text: string): Buffer | null =>
+  text.length > 0 && text.length <= LONGEST && BASE64.test(text) ? Buffer.from(text, 'base64') : null
+
+const fromHex = (text: string): Buffer | null =>
+  text.length <= LONGEST && HEX.test(text) ? Buffer.from(text, 'hex') : null
+
+const inner = (text: string): string => fromBase64(text)?.toString('latin1') ?? ''
+
+const LINE_BREAK = /[\s\u200b]|%0[ad]|\\[rn]/gi
+
+const urlDecoded = (text: string): string => readOr(() => decodeURIComponent(text), '')
+
+const known = (...decoded: (Buffer | null)[]): Buffer[] => decoded.filter((bytes) => bytes !== null)
+
+/** Mistakes in encoding the digest. Each recipe undoes one and returns the intended bytes. */
+export const encodingRecipes = mistakesIn('received', {
+  'hex-instead-of-base64': ({ signature }) => known(fromHex(signature)),
+  'base64-of-hex': ({ signature }) => known(fromHex(inner(signature))),
+  'base64-twice': ({ signature }) => known(fromBase64(inner(signature))),
+  base64url: ({ signature }) =>
+    /^[\w-]*[-_][\w-]*={0,2}$/.test(signature) ? [Buffer.from(signature, 'base64url')] : [],
+  'base64-padding-missing': ({ signature }) => known(...['=', '=='].map((padding) => fromBase64(signature + padding))),
+  'base64-last-character': ({ signature }) =>
+    fromCanonicalBase64(signature) === null ? known(fromBase64(signature)) : [],
+  'base64-line-breaks': ({ signature }) =>
+    signature.search(LINE_BREAK) < 0 ? [] : known(fromBase64(signature.replace(LINE_BREAK, ''))),
+  'signature-url-encoded': ({ signature }) => [
+    ...(signature.includes('%') ? known(fromBase64(urlDecoded(signature))) : []),
+    ...(signature.includes(' ') ? known(fromBase64(signature.replaceAll(' ', '+'))) : []),
+  ],
+})

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync
 /** Compared by content: after a rollback, file dates would keep old code. The last entry lists the installed packages. */
 const INPUTS = [
   ...readdirSync('src', { recursive: true }).map((name) => `src/${name}`),
-  ...['reasons', 'mistakes', 'demo-mistakes'].map((name) => `views/locales/${name}.en.json`), // their keys are types
+  ...['reasons', 'mistakes'].map((name) => `views/locales/${name}.en.json`), // their keys are types
   ...['.bundle.js', 'package.json', 'tsconfig.json', 'node_modules/.package-lock.json'],
 ]
 const hash = createHash('sha256')

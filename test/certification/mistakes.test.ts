@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DemoMistake, MISTAKES } from '../../src/demo/partner/mistakes/mistakes.ts'
+import { MISTAKES } from '../../src/demo/partner/control/actions.ts'
+import type { DemoMistake } from '../../src/demo/partner/mistakes/mistakes.ts'
 import type { CheckId } from '../../src/sandbox/checks/checks.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
 import { completeStep, EVERYTHING, walk } from '../sandbox/walk.ts'

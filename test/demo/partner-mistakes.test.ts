@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { MISTAKES } from '../../src/demo/partner/mistakes/mistakes.ts'
+import { MISTAKES } from '../../src/demo/partner/control/actions.ts'
 import { type Answer, issuedOrder, ORDER_ID, openPartner, orderOf, type TestPartner } from './partner.ts'
 
 const FOLDER = new URL('./', import.meta.url)

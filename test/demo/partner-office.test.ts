@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { MISTAKES } from '../../src/demo/partner/mistakes/mistakes.ts'
+import { MISTAKES } from '../../src/demo/partner/control/actions.ts'
 import { type Answer, issuedOrder, ORDER_ID, openPartner, type TestPartner } from './partner.ts'
 
 let partner: TestPartner
@@ -206,7 +206,7 @@ describe('the access without a password', () => {
   })
 
   it('refuses reads under a foreign name too, while the signed interfaces answer under any name', async () => {
-    for (const url of ['/', '/control/state', '/control/mistakes', '/office/office.css']) {
+    for (const url of ['/', '/control/state', '/control/mistakes', '/assets/demo-office.css']) {
       expect((await partner.app.inject({ url, headers: { host: 'evil.example' } })).statusCode).toBe(403)
     }
     const answer = await partner.call('/alive', undefined, { headers: { host: 'tickets.example.com' } })

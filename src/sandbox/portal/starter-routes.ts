@@ -10,26 +10,18 @@ import type { SignedInPartner } from './session.ts'
 import { doubleQuoted, fillTemplate, phpQuoted, readTemplate } from './snippets.ts'
 import { productName } from './texts.ts'
 
-/** A seller's first program in one language: one file that implements every interface and sends the notices. */
-interface Starter {
-  /** Name of the download, and the last part of its URL. */
-  readonly file: string
-  readonly name: string
-  /** Required installation. */
-  readonly needs: string
-  readonly fill: (values: Readonly<Record<string, string>>) => string
-}
-
-const starter = (id: string, names: Omit<Starter, 'fill'>, quote = doubleQuoted): Starter => {
+/**
+ * A seller's first program in each language: one file that implements every interface and sends the notices. `file`: the
+ * download, and the last part of its URL. `needs`: what has to be installed.
+ */
+export const STARTERS = [
+  { id: 'python', file: 'seller.py', name: 'Python', needs: 'Python 3.8+', quote: doubleQuoted },
+  { id: 'java', file: 'Seller.java', name: 'Java', needs: 'Java 17+', quote: doubleQuoted },
+  { id: 'php', file: 'seller.php', name: 'PHP', needs: 'PHP 7.4+', quote: phpQuoted },
+].map(({ id, quote, ...names }) => {
   const template = readTemplate(`starters/${id}`)
-  return { ...names, fill: (values) => fillTemplate(template, quote, values) }
-}
-
-export const STARTERS: readonly Starter[] = [
-  starter('python', { file: 'seller.py', name: 'Python', needs: 'Python 3.8+' }),
-  starter('java', { file: 'Seller.java', name: 'Java', needs: 'Java 17+' }),
-  starter('php', { file: 'seller.php', name: 'PHP', needs: 'PHP 7.4+' }, phpQuoted),
-]
+  return { ...names, fill: (values: Readonly<Record<string, string>>) => fillTemplate(template, quote, values) }
+})
 
 /** The starters' products by their role in a test run, the same in each language. */
 export const STARTER_PRODUCTS: Readonly<Record<ProductRole, string>> = {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { readTexts } from '../../../platform/lib/root.ts'
 import { sendLevelPrices } from '../catalogue.ts'
-import { type DemoMistake, MISTAKES, type Switches } from '../mistakes/mistakes.ts'
+import type { DemoMistake, Switches } from '../mistakes/mistakes.ts'
 import { type Change, productChanged, refundDecided, ticketsUsed } from '../notices.ts'
 import type { Notice } from '../outbox.ts'
 import { type Product, pricesOnTheWire } from '../product.ts'
@@ -140,6 +141,9 @@ function decideRefund(shop: Shop, input: Fields): Notice[] {
   decide(refund, input.approve, has(input, 'reason') ? text(input, 'reason') : '', shop.now())
   return [refundDecided(shop, refund)]
 }
+
+/** All mistakes, with what each does. */
+export const MISTAKES = readTexts<DemoMistake>('demo-mistakes.en')
 
 const isMistake = (name: string): name is DemoMistake => Object.hasOwn(MISTAKES, name)
 

@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
-import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { stringify } from 'lossless-json'
-import { ROOT, readTexts } from '../../../platform/lib/root.ts'
+import { readTexts } from '../../../platform/lib/root.ts'
 import { chooseLocale, keyOf, type Locale, type Translate, translator } from '../../../platform/lib/web/locale.ts'
-import { MISTAKE_GROUPS, MISTAKES, type Switches } from '../mistakes/mistakes.ts'
+import { registerPages } from '../../../platform/lib/web/page.ts'
+import { MISTAKE_GROUPS, type Switches } from '../mistakes/mistakes.ts'
 import type { Shop } from '../shop.ts'
 import { type Fields, Refusal } from '../wire.ts'
-import { ACTIONS, type Action, act, describeProduct, describeShop, switchMistakes } from './actions.ts'
+import { ACTIONS, type Action, act, describeProduct, describeShop, MISTAKES, switchMistakes } from './actions.ts'
 
 /** Text keys of the notices, by path. */
 const NOTICE_KEYS: Readonly<Record<string, string>> = {
@@ -96,11 +93,6 @@ function changesIn(input: Fields, shop: Shop): Fields {
   return { ...Object.fromEntries(changed), partnerDealId: input.partnerDealId }
 }
 
-const VIEWS = fileURLToPath(new URL('views', ROOT))
-const require = createRequire(import.meta.url)
-const PICO = require.resolve('@picocss/pico/css/pico.classless.min.css')
-const INTER = require.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2')
-
 /** No scripts, and nothing from elsewhere. Without a referrer Chromium would send our own forms with Origin: null. */
 const HEADERS = {
   'Content-Security-Policy':
@@ -117,14 +109,15 @@ const HEADERS = {
  * The back office: one page with a form for each action. After a success the form redirects back to the page, so that
  * reloading repeats nothing; after a failure the page shows the reason, with status 400.
  */
-export function registerOffice(app: FastifyInstance, shop: Shop, switches: Switches): void {
-  const eta = new Eta({ views: VIEWS, cache: true })
-  const show = (request: FastifyRequest, reply: FastifyReply, result: Result) => {
+export async function registerOffice(app: FastifyInstance, shop: Shop, switches: Switches): Promise<void> {
+  await registerPages(app, 'http://localhost')
+  const show = async (request: FastifyRequest, reply: FastifyReply, result: Result) => {
     const locale = chooseLocale({ acceptLanguage: request.headers['accept-language'] })
+    const html = await reply.viewAsync('demo-office/page', officeView(shop, switches, locale, result))
     return reply
       .headers({ ...HEADERS, Vary: 'Accept-Language' })
       .type('text/html; charset=utf-8')
-      .send(eta.render('demo-office/page', officeView(shop, switches, locale, result)))
+      .send(html)
   }
   const form = (path: string, submit: (form: URLSearchParams) => string | Promise<string>): void => {
     app.post(`/office/${path}`, async (request, reply) => {
@@ -136,9 +129,6 @@ export function registerOffice(app: FastifyInstance, shop: Shop, switches: Switc
   app.get<{ Querystring: { done?: string } }>('/', (request, reply) =>
     show(request, reply, { done: String(request.query.done ?? '') }),
   )
-  file(app, 'pico.classless.min.css', 'text/css; charset=utf-8', readFileSync(PICO))
-  file(app, 'office.css', 'text/css; charset=utf-8', readFileSync(`${VIEWS}/assets/demo-office.css`))
-  file(app, 'inter-latin-wght-normal.woff2', 'font/woff2', readFileSync(INTER))
   for (const action of Object.keys(ACTIONS) as Action[]) {
     form(action, async (fields) => {
       const input = inputOf(fields)
@@ -155,13 +145,4 @@ export function registerOffice(app: FastifyInstance, shop: Shop, switches: Switc
     if (!(error instanceof Refusal)) throw error
     return show(request, reply.code(400), { problem: error.message })
   })
-}
-
-function file(app: FastifyInstance, name: string, type: string, content: Buffer): void {
-  app.get(`/office/${name}`, (_request, reply) =>
-    reply
-      .headers({ ...HEADERS, 'Cache-Control': 'max-age=300' })
-      .type(type)
-      .send(content),
-  )
 }

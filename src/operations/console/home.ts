@@ -79,7 +79,7 @@ async function waitingIn({ list, since }: (typeof DECISIONS)[number], context: P
   return [
     fact(
       t(`action.${action.id}`),
-      { ...link(many, hrefOf([partsOf(list).path])), tone: rows.length > 0 ? 'warn' : 'good' },
+      { ...link(many, hrefOf([partsOf(list).path])), tone: rows.length > 0 ? 'warning' : 'good' },
       ...(first instanceof Date ? [withTime(t('console.home.since', { since: '\n' }), first)] : []),
     ),
   ]
@@ -139,7 +139,7 @@ async function endingCertificates(context: PageContext): Promise<Cell[]> {
     const isOver = ends_at < now
     const key = isOver ? 'console.home.certificate_ended' : 'console.home.certificate_ends'
     const shown = withTime(t(key, { partner: partner.name, origin, ends: '\n' }), ends_at)
-    return [{ ...shown, href: at('partners', String(partner_id)), tone: isOver ? 'bad' : 'warn' }]
+    return [{ ...shown, href: at('partners', String(partner_id)), tone: isOver ? 'bad' : 'warning' }]
   })
   return withRest(cells, `${at('partners', 'certificates')}?within_days=30`, context)
 }

@@ -10,7 +10,7 @@ export const roleText = (role: Role, t: Translate): string => t(`console.role.${
 /** States with a text, by the colour in which pages show them. */
 export const STATES = {
   good: 'succeeded active approved live running done paid used consumed on_sale sent',
-  warn: 'code_asked pending create_unknown pay_unknown requested unknown reviewing returned',
+  warning: 'code_asked pending create_unknown pay_unknown requested unknown reviewing returned',
   bad: 'locked suspended blocked disabled failed refused withdrawn create_failed pay_failed',
   plain: 'sandbox waiting creating created paying refunded closing closed asking unused void off_sale open',
 } as const

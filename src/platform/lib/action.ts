@@ -32,7 +32,8 @@ export interface Column<Row> {
   page?(row: Readonly<Record<string, unknown>>): PageAddress | undefined
 }
 
-export type Tone = 'good' | 'bad' | 'warn' | 'plain'
+/** The colour of a state on pages: its class in the style sheets. */
+export type Tone = 'good' | 'bad' | 'warning' | 'plain'
 
 /** A page below /console; `about` goes into the path where that names it, otherwise into the query. */
 export type PageAddress = readonly [path: string, about?: Readonly<Record<string, unknown>>]

@@ -46,8 +46,6 @@ const messageAs = (name: string) =>
 
 const CALL_PAGE = '/traffic/:partner_id/:kind/:id'
 
-const TONES = { good: 'good', bad: 'bad', warning: 'warn' } as const
-
 /** Calls and notices of all partners, for operators. Bodies are unmasked only if they give a reason. */
 export const TRAFFIC_ACTIONS = [
   action({
@@ -68,7 +66,7 @@ export const TRAFFIC_ACTIONS = [
         {
           name: 'outcome',
           of: ({ outcome }, t) => textsFor(t).outcome(outcome),
-          tone: ({ outcome }) => TONES[outcome.tone],
+          tone: ({ outcome }) => outcome.tone,
         },
         'code',
         { name: 'cause', of: causeOf, onTerminalOnly: true },
@@ -138,7 +136,7 @@ export const ORDER_TIMELINE = action({
       {
         name: 'outcome',
         of: (moment, t) => outcomeOf(moment, t, (state) => t(`console.state.${state}`)),
-        tone: (moment) => (isChange(moment) ? 'plain' : TONES[moment.outcome.tone]),
+        tone: (moment) => (isChange(moment) ? 'plain' : moment.outcome.tone),
         onPagesOnly: true,
       },
       {
@@ -161,11 +159,11 @@ const RUN_TONES = {
   under_way: 'plain',
   all_passed: 'good',
   accepted: 'good',
-  replaced: 'warn',
+  replaced: 'warning',
   passed: 'good',
   failed: 'bad',
-  not_tested: 'warn',
-  interrupted: 'warn',
+  not_tested: 'warning',
+  interrupted: 'warning',
   running: 'plain',
   open: 'plain',
 } as const

@@ -9,7 +9,7 @@ const pageOfPartner = ({ partner_id }: Readonly<Record<string, unknown>>): PageA
   { partner_id },
 ]
 
-const toneOf = (days: number) => (days < 0 ? 'bad' : days < ENDING_WITHIN_DAYS ? 'warn' : 'plain')
+const toneOf = (days: number) => (days < 0 ? 'bad' : days < ENDING_WITHIN_DAYS ? 'warning' : 'plain')
 
 export const REACH_ACTIONS = [
   action({

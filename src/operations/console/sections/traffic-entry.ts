@@ -23,8 +23,6 @@ import { at, code, fact, hrefOf, link, orDash, text, time } from '../texts.ts'
 
 type TrafficEntry = OutputOf<typeof showEntry>
 
-const TONES = { good: 'good', bad: 'bad', warning: 'warn' } as const
-
 /** The page of one call or notice. */
 const trafficLink = (partner_id: bigint, kind: TrafficEntry['kind'], id: string): string =>
   hrefOf(['/traffic/:partner_id/:kind/:id', { partner_id, kind, id }])
@@ -96,7 +94,7 @@ function factsOf(entry: TrafficEntry, partnerId: bigint, context: PageContext): 
     fact('PartnerId', link(String(partnerId), at('partners', String(partnerId)))),
     fact(
       t('console.field.outcome'),
-      { text: texts.outcome(entry.outcome), tone: TONES[entry.outcome.tone] },
+      { text: texts.outcome(entry.outcome), tone: entry.outcome.tone },
       ...(entry.verified ? [] : [text(t('console.traffic.unverified'))]),
     ),
     fact(t('sandbox.traffic.cause'), ...(entry.cause ? [text(texts.cause(entry))] : [])),

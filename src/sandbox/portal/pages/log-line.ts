@@ -1,3 +1,4 @@
+import type { Tone } from '../../../platform/lib/action.ts'
 import type { Detail, LocalizedText } from '../../../platform/lib/localized-text.ts'
 import { maskedReason } from '../../../platform/lib/masked-reason.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
@@ -10,7 +11,7 @@ import { showEntries, showEntry, shownIn, type TrafficEntry } from '../traffic/e
 import { noticeName } from '../traffic/problems.ts'
 import { showMaskedEntry } from '../traffic/show-entry.ts'
 import type { TrafficEntryParams } from '../traffic/wire.ts'
-import { shownState, type Tone } from './run-parts.ts'
+import { shownState } from './run-parts.ts'
 
 /** A log line for a page; all texts are in the reader's language. */
 export type LogLine = Awaited<ReturnType<typeof logLines>>[number]

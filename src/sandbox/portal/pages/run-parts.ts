@@ -1,4 +1,5 @@
 import type { Deps } from '../../../platform/deps.ts'
+import type { Tone } from '../../../platform/lib/action.ts'
 import type { OutputOf } from '../../../platform/lib/json/input.ts'
 import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { acceptanceOf, progressOfRun, type showRun } from '../../certification/index.ts'
@@ -19,8 +20,6 @@ export function stepItem(progress: StepProgress, href: string, shown: boolean, t
   const item = { id: step.id, name: stepName(step.id, t), href, current, shown }
   return { ...item, ...shownState(running ? 'running' : progress.state, progress.warnings, t) }
 }
-
-export type Tone = 'plain' | 'good' | 'bad' | 'warning'
 
 const STATES: Readonly<Record<StepProgress['state'] | 'running', readonly [tone: Tone, mark: string]>> = {
   passed: ['good', '✓'],

@@ -377,6 +377,9 @@ describe('a browser session', () => {
     expect(answered(await authorize({ max_age: '100' })).code).toBeDefined()
     const same = await rp.tokens(browser, user, { max_age: '100' })
     expect(claimsOf(same.id_token).auth_time).toBe(claimsOf(first.id_token).auth_time)
+    // Java’s greatest int, and more seconds than a Date can hold: no limit
+    for (const max_age of ['2147483647', '9'.repeat(20)])
+      expect(answered(await authorize({ max_age })).code).toBeDefined()
     world.clock.advance(1)
     expect(answered(await authorize({ max_age: '100', prompt: 'none' })).error).toBe('login_required')
     const { pages } = await visit(browser, rp.authorizeUrl({ ...PKCE, max_age: '0' }), { user })

@@ -66,6 +66,8 @@ const UNSUPPORTED = ['request', 'request_uri', 'registration']
 const LONGEST = { state: 1_024, nonce: 512, id_token_hint: 4_096, scope: 1_024, prompt: 128 } as const
 /** In bytes. These are ignored if too long: the request does not depend on them. */
 const LONGEST_HINT = { login_hint: 512, ui_locales: 256, acr_values: 512 } as const
+/** 31 years, longer than any session: the request does not depend on more, which some clients send for "no limit". */
+const LONGEST_MAX_AGE_S = 999_999_999
 export const PROMPTS = ['none', 'login', 'consent', 'select_account']
 
 /** Until the client and its redirect_uri are known, nothing is redirected (RFC 6749 §4.1.2.1); then, RedirectedFailure. */
@@ -186,8 +188,8 @@ function checkPrompt(parameters: Parameters): readonly string[] {
 function checkMaxAge(parameters: Parameters): number | undefined {
   const text = parameters.get('max_age')
   if (text === undefined) return undefined
-  if (!/^\d{1,9}$/.test(text)) throw malformed('max_age')
-  return Number(text)
+  if (!/^\d+$/.test(text)) throw malformed('max_age')
+  return Math.min(Number(text), LONGEST_MAX_AGE_S)
 }
 
 async function checkHint(deps: OidcDeps, text: string): Promise<string> {

@@ -529,6 +529,17 @@ describe('response_mode=form_post', () => {
     const page = await authorize({ response_mode: 'form_post', scope: 'x' })
     expect(page.text).toContain('name="error" value="invalid_scope"')
   })
+
+  it('also where only the refused request object says so, and the state', async () => {
+    const objectOf = (claims: object) =>
+      `${btoa('{"alg":"none"}')}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`
+    const asked = (request: string) => authorize({ state: undefined, request })
+    const page = await asked(objectOf({ response_mode: 'form_post', state: 'within' }))
+    expect(page.text).toContain('name="error" value="request_not_supported"')
+    expect(page.text).toContain('name="state" value="within"')
+    for (const request of [objectOf({ response_mode: 1, state: ['x'] }), objectOf([]), 'a.b.c', 'a.b.c.d.e', 'x'])
+      expect(answered(await asked(request))).toMatchObject({ error: 'request_not_supported' })
+  })
 })
 
 describe('a pushed request', () => {

@@ -1,5 +1,8 @@
+import { decodeJwt } from 'jose'
+import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { NamedFailure, oauthErrorOf } from '../../platform/lib/failure.ts'
+import { readOr } from '../../platform/lib/read-or.ts'
 import { grantableScopes, isScope, STANDARD_SCOPES, withContractScopes } from '../../platform/lib/scope.ts'
 import type { Query } from '../../platform/lib/web/request-target.ts'
 import { Refusal } from '../../platform/lib/web/rescode.ts'
@@ -97,14 +100,20 @@ function checkRedirect(app: MicroApp, parameters: Parameters): string {
   return redirectUri
 }
 
+/** Only how to answer. Request objects are refused, but these may be in them alone (OIDC Core §6.1). */
+const objectRead = z.object({ state: z.string(), response_mode: z.string() }).partial()
+const readObject = (text: string) => objectRead.safeParse(readOr(() => decodeJwt(text), undefined)).data
+
 /** Read leniently, so that a refused request is answered in the way that the client expects. */
 function targetOf({ app_key: appKey }: MicroApp, redirectUri: string, { values, repeated }: Query): ResponseTarget {
-  const state = values.get('state')
+  const request = values.get('request')
+  const object = request ? readObject(request) : undefined
+  const state = values.get('state') ?? object?.state
   const usable = state && !repeated.includes('state') && Buffer.byteLength(state) <= LONGEST.state ? state : undefined
   return {
     appKey,
     redirectUri,
-    responseMode: values.get('response_mode') === 'form_post' ? 'form_post' : 'query',
+    responseMode: (values.get('response_mode') ?? object?.response_mode) === 'form_post' ? 'form_post' : 'query',
     state: usable,
   }
 }

@@ -377,6 +377,9 @@ describe('a browser session', () => {
     expect(answered(await authorize({ max_age: '100' })).code).toBeDefined()
     const same = await rp.tokens(browser, user, { max_age: '100' })
     expect(claimsOf(same.id_token).auth_time).toBe(claimsOf(first.id_token).auth_time)
+    // Java’s greatest int, and more seconds than a Date can hold: no limit
+    for (const max_age of ['2147483647', '9'.repeat(20)])
+      expect(answered(await authorize({ max_age })).code).toBeDefined()
     world.clock.advance(1)
     expect(answered(await authorize({ max_age: '100', prompt: 'none' })).error).toBe('login_required')
     const { pages } = await visit(browser, rp.authorizeUrl({ ...PKCE, max_age: '0' }), { user })
@@ -525,6 +528,17 @@ describe('response_mode=form_post', () => {
   it('carries errors too', async () => {
     const page = await authorize({ response_mode: 'form_post', scope: 'x' })
     expect(page.text).toContain('name="error" value="invalid_scope"')
+  })
+
+  it('also where only the refused request object says so, and the state', async () => {
+    const objectOf = (claims: object) =>
+      `${btoa('{"alg":"none"}')}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`
+    const asked = (request: string) => authorize({ state: undefined, request })
+    const page = await asked(objectOf({ response_mode: 'form_post', state: 'within' }))
+    expect(page.text).toContain('name="error" value="request_not_supported"')
+    expect(page.text).toContain('name="state" value="within"')
+    for (const request of [objectOf({ response_mode: 1, state: ['x'] }), objectOf([]), 'a.b.c', 'a.b.c.d.e', 'x'])
+      expect(answered(await asked(request))).toMatchObject({ error: 'request_not_supported' })
   })
 })
 

@@ -1,4 +1,4 @@
-import { SignJWT } from 'jose'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser } from '../acceptance/browser.ts'
 import { Client } from '../acceptance/client.ts'
@@ -193,6 +193,23 @@ describe('not accepted is', () => {
     expect(await isSignedIn(browser)).toBe(true)
     expect(world.logged()).toContain('a logout token was refused')
     expect(world.logged()).not.toContain(payload)
+  })
+
+  it('a token with an algorithm that the provider does not use for id_tokens', async () => {
+    const key = { kid: 'es', ...(await generateKeyPair('ES256', { extractable: true })) }
+    const keys = [{ ...(await exportJWK(key.publicKey)), kid: 'es', use: 'sig' }]
+    provider.instead.set('/jwks', (response) => response.end(JSON.stringify({ keys })))
+    const answerTo = async (algs: string[] | undefined) => {
+      provider.metadata = { id_token_signing_alg_values_supported: algs }
+      const own = await open()
+      const token = await provider.logoutToken({}, { key, alg: 'ES256' })
+      const answer = await sendLogoutToken(token, undefined, own.app).finally(() => own.close())
+      provider.metadata = {}
+      return answer
+    }
+    expect(await answerTo(['RS256'])).toEqual(REFUSED)
+    expect(await answerTo(undefined)).toEqual(REFUSED)
+    expect(await answerTo(['RS256', 'ES256'])).toEqual(DONE)
   })
 
   it('an id_token, or a token in the URL', async () => {

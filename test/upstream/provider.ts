@@ -76,14 +76,14 @@ export class TestProvider {
   /** A valid logout token except for the changes of a test; undefined removes a claim. */
   async logoutToken(
     changes: Claims = {},
-    { typ = 'logout+jwt', key = this.forger ?? this.#keys[0] } = {},
+    { typ = 'logout+jwt', alg = 'RS256', key = this.forger ?? this.#keys[0] } = {},
   ): Promise<string> {
     const now = Math.floor(Date.now() / 1000)
     const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
     const jti = `jti-${++this.#serial}`
     const claims = { iss: this.issuer, aud: CLIENT_ID, iat: now, exp: now + 120, jti, events, sub: 'p-1', ...changes }
     if (!key) throw new Error('no key')
-    return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: key.kid, typ }).sign(key.privateKey)
+    return new SignJWT(claims).setProtectedHeader({ alg, kid: key.kid, typ }).sign(key.privateKey)
   }
 
   /** Issues a code for an authorization request; returns the callback URL. */

@@ -1,5 +1,8 @@
+import { decodeJwt } from 'jose'
+import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { NamedFailure, oauthErrorOf } from '../../platform/lib/failure.ts'
+import { readOr } from '../../platform/lib/read-or.ts'
 import { grantableScopes, isScope, STANDARD_SCOPES, withContractScopes } from '../../platform/lib/scope.ts'
 import type { Query } from '../../platform/lib/web/request-target.ts'
 import { Refusal } from '../../platform/lib/web/rescode.ts'
@@ -66,6 +69,8 @@ const UNSUPPORTED = ['request', 'request_uri', 'registration']
 const LONGEST = { state: 1_024, nonce: 512, id_token_hint: 4_096, scope: 1_024, prompt: 128 } as const
 /** In bytes. These are ignored if too long: the request does not depend on them. */
 const LONGEST_HINT = { login_hint: 512, ui_locales: 256, acr_values: 512 } as const
+/** 31 years, longer than any session: the request does not depend on more, which some clients send for "no limit". */
+const LONGEST_MAX_AGE_S = 999_999_999
 export const PROMPTS = ['none', 'login', 'consent', 'select_account']
 
 /** Until the client and its redirect_uri are known, nothing is redirected (RFC 6749 §4.1.2.1); then, RedirectedFailure. */
@@ -95,14 +100,20 @@ function checkRedirect(app: MicroApp, parameters: Parameters): string {
   return redirectUri
 }
 
+/** Only how to answer. Request objects are refused, but these may be in them alone (OIDC Core §6.1). */
+const objectRead = z.object({ state: z.string(), response_mode: z.string() }).partial()
+const readObject = (text: string) => objectRead.safeParse(readOr(() => decodeJwt(text), undefined)).data
+
 /** Read leniently, so that a refused request is answered in the way that the client expects. */
 function targetOf({ app_key: appKey }: MicroApp, redirectUri: string, { values, repeated }: Query): ResponseTarget {
-  const state = values.get('state')
+  const request = values.get('request')
+  const object = request ? readObject(request) : undefined
+  const state = values.get('state') ?? object?.state
   const usable = state && !repeated.includes('state') && Buffer.byteLength(state) <= LONGEST.state ? state : undefined
   return {
     appKey,
     redirectUri,
-    responseMode: values.get('response_mode') === 'form_post' ? 'form_post' : 'query',
+    responseMode: (values.get('response_mode') ?? object?.response_mode) === 'form_post' ? 'form_post' : 'query',
     state: usable,
   }
 }
@@ -186,8 +197,8 @@ function checkPrompt(parameters: Parameters): readonly string[] {
 function checkMaxAge(parameters: Parameters): number | undefined {
   const text = parameters.get('max_age')
   if (text === undefined) return undefined
-  if (!/^\d{1,9}$/.test(text)) throw malformed('max_age')
-  return Number(text)
+  if (!/^\d+$/.test(text)) throw malformed('max_age')
+  return Math.min(Number(text), LONGEST_MAX_AGE_S)
 }
 
 async function checkHint(deps: OidcDeps, text: string): Promise<string> {

@@ -25,10 +25,7 @@ export const authorizeQuery = z.object({
   code_challenge: z.string().length(43).optional(),
   code_challenge_method: z.literal('S256').optional(),
   prompt: z.string().optional(),
-  max_age: z
-    .string()
-    .regex(/^\d{1,9}$/)
-    .optional(),
+  max_age: z.string().regex(/^\d+$/).optional(),
   login_hint: z.string().optional(),
   ui_locales: z.string().optional(),
   id_token_hint: hint.optional(),

@@ -26,17 +26,23 @@ const claims = z
   })
   .refine(({ sub, sid }) => sub !== undefined || sid !== undefined, 'names neither a person nor a session')
 
+interface Expected {
+  readonly issuer: string
+  readonly audience: string
+  readonly algs: readonly string[]
+  readonly now: Date
+}
+
 /** What the provider has ended: one of its sessions, or all of a person. */
 export type EndedThere = Awaited<ReturnType<typeof readLogoutToken>>
 
-/** A logout token (OpenID Connect Back-Channel Logout 1.0 §2.6). Throws UpstreamFailure, or what jose throws. */
-export async function readLogoutToken(
-  token: string,
-  keys: JWTVerifyGetKey,
-  { issuer, audience, now }: { readonly issuer: string; readonly audience: string; readonly now: Date },
-) {
+/**
+ * A logout token (OpenID Connect Back-Channel Logout 1.0 §2.6), signed by an algorithm that the provider uses for id_tokens
+ * (`algs`). Throws UpstreamFailure, or what jose throws.
+ */
+export async function readLogoutToken(token: string, keys: JWTVerifyGetKey, { issuer, audience, algs, now }: Expected) {
   const { payload, protectedHeader } = await verifyJwt(token, keys, {
-    ...{ issuer, audience, algorithms: ALGORITHMS, currentDate: now },
+    ...{ issuer, audience, algorithms: ALGORITHMS.filter((alg) => algs.includes(alg)), currentDate: now },
     ...{ clockTolerance: SKEW_S, maxTokenAge: LIFE_S, requiredClaims: ['exp'] },
   })
   const { typ } = protectedHeader

@@ -105,9 +105,10 @@ export class Provider {
   /** What a logout token ends. Throws UpstreamFailure. */
   async endedThere(token: string): Promise<EndedThere> {
     const { configuration } = await this.#provider()
-    const { issuer, jwks_uri = '' } = configuration.serverMetadata()
+    const { issuer, jwks_uri = '', id_token_signing_alg_values_supported } = configuration.serverMetadata()
     const { UPSTREAM_CLIENT_ID: audience = '' } = this.#deps.config
-    const expected = { issuer, audience, now: this.#deps.clock.now() }
+    const algs = id_token_signing_alg_values_supported ?? ['RS256']
+    const expected = { issuer, audience, algs, now: this.#deps.clock.now() }
     try {
       return await this.#keys.verify(jwks_uri, (keys) => readLogoutToken(token, keys, expected))
     } catch (error) {

@@ -3,14 +3,26 @@ import { CITUS_URL } from './one-table.ts'
 
 /** Creates databases on all nodes of a Citus cluster. Citus keeps its metadata in each database. */
 
-export async function onServer(serverUrl: string, ...statements: string[]): Promise<void> {
+/** One for each server, as long as the process lives: opening one costs PostgreSQL more than most of these statements. */
+const connections = new Map<string, Promise<pg.Client>>()
+
+async function connect(serverUrl: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: serverUrl })
-  await client.connect()
-  try {
-    for (const statement of statements) await client.query(statement)
-  } finally {
-    await client.end()
-  }
+  const forget = () => connections.delete(serverUrl)
+  client.on('error', forget).on('end', forget)
+  await client.connect().catch((error: unknown) => {
+    forget()
+    throw error
+  })
+  client.unref()
+  return client
+}
+
+export async function onServer(serverUrl: string, ...statements: string[]): Promise<void> {
+  const connection = connections.get(serverUrl) ?? connect(serverUrl)
+  connections.set(serverUrl, connection)
+  const client = await connection
+  for (const statement of statements) await client.query(statement)
 }
 
 /** URLs of the workers, with the user and the database of CITUS_URL; empty without Citus. */

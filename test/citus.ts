@@ -3,26 +3,19 @@ import { CITUS_URL } from './one-table.ts'
 
 /** Creates databases on all nodes of a Citus cluster. Citus keeps its metadata in each database. */
 
-/** One for each server, as long as the process lives: opening one costs PostgreSQL more than most of these statements. */
-const connections = new Map<string, Promise<pg.Client>>()
+/** A connection to each server, as long as the process lives: opening one costs more than most of these statements. */
+const servers = new Map<string, pg.Pool>()
 
-async function connect(serverUrl: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: serverUrl })
-  const forget = () => connections.delete(serverUrl)
-  client.on('error', forget).on('end', forget)
-  await client.connect().catch((error: unknown) => {
-    forget()
-    throw error
-  })
-  client.unref()
-  return client
+function openServer(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true })
+  pool.on('error', () => {}) // it opens another
+  return pool
 }
 
 export async function onServer(serverUrl: string, ...statements: string[]): Promise<void> {
-  const connection = connections.get(serverUrl) ?? connect(serverUrl)
-  connections.set(serverUrl, connection)
-  const client = await connection
-  for (const statement of statements) await client.query(statement)
+  const server = servers.get(serverUrl) ?? openServer(serverUrl)
+  servers.set(serverUrl, server)
+  for (const statement of statements) await server.query(statement)
 }
 
 /** URLs of the workers, with the user and the database of CITUS_URL; empty without Citus. */

@@ -18,8 +18,11 @@ import { parseInput } from './platform/lib/json/input.ts'
 import { VERSION } from './platform/lib/version.ts'
 import { DEMO_PRODUCTS } from './sandbox/portal/index.ts'
 
-/** The operator's command line: requests to a running service, or what needs no service but its database. */
-export function programOf(context: CliContext): Command {
+/**
+ * The operator's command line: requests to a running service, or what needs no service but its database. Of the commands
+ * for actions, only the one that `args` name has its options, all if they name none.
+ */
+export function programOf(context: CliContext, args: readonly string[] = []): Command {
   const { terminal } = context
   const program = new Command('gatehouse')
     .description(
@@ -34,7 +37,7 @@ export function programOf(context: CliContext): Command {
     })
 
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
-  actionCommands(program, context, ALL_ACTIONS, {
+  actionCommands(program, context, ALL_ACTIONS, args, {
     own: { user_import: importCommand },
     // Verified here, not by the service that writes the log; old keys are accepted, and there is no time limit.
     onDatabase: { audit_verify: (deps, given) => verifyAudit(deps, parseInput(verifyAudit.input, given)) },
@@ -48,7 +51,7 @@ export function programOf(context: CliContext): Command {
 
 /** Runs one command; a failure is reported and sets the exit code. */
 export async function runCommand(terminal: Terminal, args: readonly string[], clock?: Clock): Promise<void> {
-  const program = programOf(openContext(terminal, clock))
+  const program = programOf(openContext(terminal, clock), args)
   await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
     terminal.exitCode = reportFailure(terminal, error, args.includes('--json'))
   })

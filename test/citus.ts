@@ -3,14 +3,19 @@ import { CITUS_URL } from './one-table.ts'
 
 /** Creates databases on all nodes of a Citus cluster. Citus keeps its metadata in each database. */
 
+/** A connection to each server, as long as the process lives: opening one costs more than most of these statements. */
+const servers = new Map<string, pg.Pool>()
+
+function openServer(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true })
+  pool.on('error', () => {}) // it opens another
+  return pool
+}
+
 export async function onServer(serverUrl: string, ...statements: string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl })
-  await client.connect()
-  try {
-    for (const statement of statements) await client.query(statement)
-  } finally {
-    await client.end()
-  }
+  const server = servers.get(serverUrl) ?? openServer(serverUrl)
+  servers.set(serverUrl, server)
+  for (const statement of statements) await server.query(statement)
 }
 
 /** URLs of the workers, with the user and the database of CITUS_URL; empty without Citus. */

@@ -21,7 +21,7 @@ export default defineConfig({
     // Twice the cores of a small machine, as tests also wait for processes and for time to pass. Six were no faster at three
     // times the load.
     maxWorkers: 4,
-    setupFiles: ['test/record-stacks.ts', 'test/english-equals.ts', 'test/cheap-hashes.ts'],
+    setupFiles: ['test/record-stacks.ts', 'test/english-equals.ts', 'test/cheap-hashes.ts', 'test/plugin-names.ts'],
     sequence: { sequencer: LongestFirst },
     // These only end what hangs, even on a very busy machine.
     testTimeout: 600_000,

@@ -193,8 +193,10 @@ function endWithRun({ child }: RunningProcess): void {
   writeFileSync(join(inject('processesFolder'), String(child.pid)), '')
 }
 
+/** Logs what it does by default, not every request, which would be a tenth of the work. */
+export const FEW_LINES = { LOG_REQUESTS: 'failures', LOG_LEVEL: 'info' }
 /** Settings of an additional process; the first one does what is done only once. */
-const BARE = { DEMO: 'off', JOBS: 'off', MIGRATE: 'off' }
+const BARE = { ...FEW_LINES, DEMO: 'off', JOBS: 'off', MIGRATE: 'off' }
 
 let shared: Promise<System> | undefined
 
@@ -203,7 +205,7 @@ let shared: Promise<System> | undefined
  * nor count rows that other tests may leave. A process that a test adds is not listed here; the test has to end it.
  */
 export async function sharedSystem(): Promise<System> {
-  shared ??= startSystem({}, { ENVELOPE_HTTP_STATUS: 'native', ...BARE }).then((system) => {
+  shared ??= startSystem(FEW_LINES, { ENVELOPE_HTTP_STATUS: 'native', ...BARE }).then((system) => {
     const processes = [...system.processes]
     for (const running of processes) endWithRun(running)
     return { ...system, processes, stop: async () => {} }

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { purge } from '../../src/operations/jobs/purge.ts'
 import { recordAudit, sealAudit, verifyAudit } from '../../src/platform/audit/index.ts'
 import { deriveKeys } from '../../src/platform/lib/crypto/keys.ts'
@@ -7,9 +7,14 @@ import { openWorld, type World } from '../harness.ts'
 /** The chain of the audit log reveals rows that were removed or altered by hand. */
 
 let world: World
-beforeEach(async () => {
-  await world?.close()
+let begin: number
+beforeAll(async () => {
   world = await openWorld()
+  begin = world.clock.now().getTime()
+})
+beforeEach(async () => {
+  await query('truncate audit_event, audit_unsealed, audit_seal')
+  world.clock.advance((begin - world.clock.now().getTime()) / 1_000)
 })
 afterAll(() => world.close())
 

@@ -7,7 +7,7 @@ import { violations } from '../axe.ts'
 import { toNextPage } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
-import { browsing, fits, gluedWords, LOOKS } from '../sandbox/browse.ts'
+import { browsing, fits, gluedWords, LOOKS, openAllParts } from '../sandbox/browse.ts'
 import {
   clientOf,
   type Developer,
@@ -89,7 +89,7 @@ it.each(LOOKS)('each page is accessible and fits the screen: %j', async (look) =
     await signInAs(context, who)
     await page.goto(`${origin}${path}`)
     expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
-    for (const details of await page.locator('summary').all()) await details.click()
+    await openAllParts(page)
     expect(await violations(page), name).toEqual([])
     expect(await fits(page), name).toBe(true)
     expect(await gluedWords(page), name).toEqual([])

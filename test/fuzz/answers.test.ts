@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Client } from '../acceptance/client.ts'
 import { httpWire } from '../acceptance/http.ts'
 import { makeSeller, type Seller } from '../acceptance/seller.ts'
-import { type System, startSystem } from '../acceptance/system.ts'
+import { FEW_LINES, type System, startSystem } from '../acceptance/system.ts'
 import { expectSound, residentMb } from './health.ts'
 import { type HostilePartner, openHostilePartner } from './hostile-partner.ts'
 import { Operator } from './operator.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
     PARTNER_ADDRESS_ALLOW: new URL(partner.url).hostname,
     NODE_ENV: 'test', // JSON log lines
     DEMO: 'off',
-    LOG_LEVEL: 'info',
+    ...FEW_LINES,
     SANDBOX_WAIT_S: '5',
   })
   const client = new Client(httpWire(system.origin), system.origin)

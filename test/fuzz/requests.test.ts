@@ -5,7 +5,7 @@ import { PATH } from '../../src/ticketing/mws-wire/index.ts'
 import { Client } from '../acceptance/client.ts'
 import { httpWire } from '../acceptance/http.ts'
 import { makeSeller } from '../acceptance/seller.ts'
-import { ADMIN_TOKEN, type System, startSystem } from '../acceptance/system.ts'
+import { ADMIN_TOKEN, FEW_LINES, type System, startSystem } from '../acceptance/system.ts'
 import { openWorld } from '../harness.ts'
 import { expectSound, residentMb } from './health.ts'
 import { fuzzSettings, randomAt } from './random.ts'
@@ -21,7 +21,7 @@ let system: System
 let requests: Requests
 beforeAll(async () => {
   requests = new Requests(await everyRoute())
-  system = await startSystem({ NODE_ENV: 'test', DEMO: 'off', TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'info' })
+  system = await startSystem({ NODE_ENV: 'test', DEMO: 'off', TRUST_PROXY: '127.0.0.1', ...FEW_LINES })
 })
 afterAll(() => system.stop())
 

@@ -9,7 +9,16 @@ import { injectWire } from '../acceptance/http.ts'
 import { violations } from '../axe.ts'
 import { toNextPage } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
-import { browsing, fits, gluedWords, LOOKS, type Look, onlyCurrentMarked, tabTo } from '../sandbox/browse.ts'
+import {
+  browsing,
+  fits,
+  gluedWords,
+  LOOKS,
+  type Look,
+  onlyCurrentMarked,
+  openAllParts,
+  tabTo,
+} from '../sandbox/browse.ts'
 
 /** The account pages in a browser, also with the keyboard alone and without JavaScript. */
 
@@ -75,7 +84,7 @@ it.each(LOOKS)('each page is accessible and fits the screen: %j', async (look) =
     await page.goto(`${origin}/account${path}`)
     expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
     expect(await page.locator('header nav a[aria-current=page]').count(), name).toBe(1)
-    for (const details of await page.locator('summary').all()) await details.click()
+    await openAllParts(page)
     expect(await violations(page), name).toEqual([])
     expect(await fits(page), name).toBe(true)
     expect(await gluedWords(page), name).toEqual([])

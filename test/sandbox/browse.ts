@@ -91,6 +91,15 @@ export async function tabTo(page: Page, selector: string): Promise<void> {
   throw new Error(`${selector} cannot be reached`)
 }
 
+/** Opens every `<details>`. */
+export const openAllParts = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    for (const part of document.querySelectorAll('details')) {
+      part.removeAttribute('name') // otherwise opening one closes the others
+      part.open = true
+    }
+  })
+
 /** Whether the page never scrolls sideways: at both sizes, and at 320 px, which is a desktop at 400 % zoom. */
 export async function fits(page: Page): Promise<boolean> {
   const size = page.viewportSize() ?? SIZES.desktop

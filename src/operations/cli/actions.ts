@@ -33,11 +33,15 @@ export function actionCommands(
   program: Command,
   context: CliContext,
   actions: readonly Action<ServiceDeps>[],
+  args: readonly string[] = [],
   exceptions: Exceptions = {},
 ): void {
+  const asked = actions.filter(({ command }) => command?.split(' ').every((word) => args.includes(word)))
   for (const action of actions) {
     if (!action.command) continue
     const command = commandOf(program, action.command).description(t(`action.${action.id}.about`))
+    // The options of all take longer to make than most commands to run.
+    if (asked.length > 0 && !asked.includes(action)) continue
     command.option('--url <url>', t('command.url'))
     const define = exceptions.own?.[action.id]
     if (define) define(command, context)

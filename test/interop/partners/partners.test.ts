@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Client } from '../../acceptance/client.ts'
 import { httpWire } from '../../acceptance/http.ts'
 import { makeSeller, type Seller } from '../../acceptance/seller.ts'
-import { type System, startSystem } from '../../acceptance/system.ts'
+import { FEW_LINES, type System, startSystem } from '../../acceptance/system.ts'
 import { certify } from './certify.ts'
 import * as partners from './partners.ts'
 import type { Json, Order, PartnerProgram } from './program.ts'
@@ -10,7 +10,7 @@ import type { Json, Order, PartnerProgram } from './program.ts'
 let system: System
 let client: Client
 beforeAll(async () => {
-  system = await startSystem({ PARTNER_ADDRESS_ALLOW: '127.0.0.1', SANDBOX_WAIT_S: '30' })
+  system = await startSystem({ ...FEW_LINES, SANDBOX_WAIT_S: '30' })
   client = new Client(httpWire(system.origin), system.origin)
 })
 afterAll(() => system.stop())

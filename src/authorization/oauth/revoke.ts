@@ -6,7 +6,7 @@ import type { CallingApp } from '../registry/index.ts'
 import { endGrant } from './grant.ts'
 import { signInOfGrant } from './grant-store.ts'
 import { findRefresh } from './refresh-store.ts'
-import { deleteAccessToken, forgetEndedToken } from './token-store.ts'
+import { deleteAccessToken } from './token-store.ts'
 
 /** Revokes an access token alone, or a refresh token with its grant. Another app's token is left alone without saying so. */
 export async function revokeToken(deps: Deps, app: CallingApp, text: string): Promise<void> {
@@ -17,7 +17,7 @@ export async function revokeToken(deps: Deps, app: CallingApp, text: string): Pr
     const { routingKey } = access
     await inPersonTransaction(deps, routingKey, async (inside, tx) => {
       const token = { ...access, appKey: app.app_key }
-      if (!(await deleteAccessToken(tx, token)) && (await forgetEndedToken(tx, token)) === 0) return
+      if (!(await deleteAccessToken(tx, token))) return
       await recordAudit(inside, { event: 'access_token_revoked', actor, routingKey, appKey: app.app_key })
     })
     return

@@ -252,7 +252,6 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
  */
 export const OWNERS: Readonly<Record<string, string>> = {
   access_token: 'oauth',
-  ended_access_token: 'oauth',
   authorization_code: 'oauth',
   used_code: 'oauth',
   consent_decision: 'oauth',
@@ -323,10 +322,8 @@ export const OWNERS: Readonly<Record<string, string>> = {
   audit_seal: 'audit',
   audit_unsealed: 'audit',
   record_change: 'history',
-  first_operator_session: 'operators',
   operator: 'operators',
   operator_session: 'operators',
-  operator_recovery_code: 'operators',
   operator_token: 'operators',
   failed_attempt: 'throttle',
   rate_count: 'throttle',

@@ -5,9 +5,12 @@ import type { SignInMethod } from '../../src/authorization/account/sign-in.ts'
 import { EVENT_TYPES } from '../../src/authorization/app-events/wire.ts'
 import { openApi } from '../../src/authorization/developer/openapi.ts'
 import { PROGRAMS } from '../../src/authorization/developer/quickstart.ts'
+import { OAUTH_FAILURES } from '../../src/authorization/oauth/index.ts'
+import { OIDC_FAILURES } from '../../src/authorization/oidc/index.ts'
 import { ROWS_OF_PERSON } from '../../src/authorization/people/store.ts'
 import { TEAM_FIELDS } from '../../src/authorization/registry/index.ts'
 import { accessKind } from '../../src/authorization/resource/access-store.ts'
+import { RESOURCE_FAILURES } from '../../src/authorization/resource/index.ts'
 import { TEAM_REFUSALS } from '../../src/authorization/teams/errors.ts'
 import { ACTIONS } from '../../src/demo/partner/control/actions.ts'
 import { MISTAKE_GROUPS } from '../../src/demo/partner/mistakes/mistakes.ts'
@@ -18,6 +21,7 @@ import { STATES } from '../../src/operations/console/texts.ts'
 import { readConfig } from '../../src/platform/config/index.ts'
 import { settings } from '../../src/platform/config/schema.ts'
 import { ACTOR_KINDS } from '../../src/platform/deps.ts'
+import type { FailureRow } from '../../src/platform/lib/failure.ts'
 import { MEMBER_ROLES } from '../../src/platform/lib/member.ts'
 import { SCOPES, STANDARD_SCOPES, scopeTextKey } from '../../src/platform/lib/scope.ts'
 import { ROLES } from '../../src/platform/lib/web/admin-auth.ts'
@@ -211,6 +215,12 @@ const bySuffix: Readonly<Record<string, readonly string[]>> = {
   'sandbox.product.': PRODUCT_ROLES,
   'developer.app.': Object.keys(TEAM_FIELDS).flatMap((name) => (name === 'scopes' ? [name] : [name, `${name}_hint`])),
   'developer.webhook.': EVENT_TYPES,
+  'developer.fix.': [
+    ...Object.values({ ...OAUTH_FAILURES, ...OIDC_FAILURES, ...RESOURCE_FAILURES }).flatMap(
+      (row: FailureRow) => row.fix ?? [],
+    ),
+    ...['body', 'query', 'media_type', 'refresh_as_access', 'access_as_refresh', 'ours', 'other'],
+  ],
   'sandbox.group.': FUNCTION_GROUPS.map(({ id }) => id),
   'developer.id_token.signature_': ['right', 'wrong', 'foreign'],
   'account.sign_ins.': idsOf<SignIn['outcome']>({ succeeded: 1, failed: 1, locked: 1, code_asked: 1 }),

@@ -8,8 +8,8 @@ import {
   setMemberRole,
 } from '../../src/ticketing/members/change.ts'
 import { openMemberLink } from '../../src/ticketing/members/link.ts'
-import { spendLink } from '../../src/ticketing/members/link-store.ts'
 import { askForPassword, useLink } from '../../src/ticketing/members/password.ts'
+import { spendLink } from '../../src/ticketing/members/store.ts'
 import { openWorld, type World } from '../harness.ts'
 import { newSandboxPartner, type SandboxPartner } from '../sandbox/partners.ts'
 import { askedForPassword, invited, joined, PASSWORD, tokenFor } from './people.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { lockUser, rowKeyOf } from '../../src/authorization/account/index.ts'
-import { deleteRequest, insertRequest } from '../../src/authorization/people/deletion-store.ts'
 import { eraseDue } from '../../src/authorization/people/index.ts'
+import { deleteRequest, insertRequest } from '../../src/authorization/people/store.ts'
 import { purge } from '../../src/operations/jobs/purge.ts'
 import type { Deps } from '../../src/platform/deps.ts'
 import type { Browser } from '../acceptance/browser.ts'

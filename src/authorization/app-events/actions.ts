@@ -1,8 +1,7 @@
 import type { Deps } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import { oneApp } from '../registry/index.ts'
-import { retryAppEvent, testWebhook } from './by-hand.ts'
-import { listAppEvents } from './events.ts'
+import { listAppEvents, retryAppEvent, testWebhook } from './events.ts'
 
 /** Operators' actions on the events of apps, which src/operations/jobs sends. */
 export const APP_EVENT_ACTIONS = [

@@ -11,7 +11,7 @@ const invalidScope = (description: LocalizedText) => oauthError('invalid_scope',
 const INVALID_CLIENT = oauthError('invalid_client', localized('client-failed'), 401)
 const UNUSABLE_GRANT = oauthError('invalid_grant', localized('unusable-grant'))
 
-const BAD_CREDENTIALS: FailureRow = { rescode: 20001, standard: INVALID_CLIENT }
+const BAD_CREDENTIALS: FailureRow = { rescode: 20001, standard: INVALID_CLIENT, fix: 'credentials' }
 const INVALID_GRANT: FailureRow = { rescode: 20006, standard: UNUSABLE_GRANT }
 /** Rescode 20013 is a server error, but this is the caller's mistake: its native status is 400. */
 const INVALID_CODE: FailureRow = {
@@ -28,69 +28,89 @@ const TOO_MANY: FailureRow = {
 
 const byApp = (what: NonNullable<FailureRow['what']>): FailureRow => ({ rescode: 20007, byApp: true, what })
 /** Both dialects say what is wrong with the parameter. */
-const badParameter = (id: 'parameter-undecodable' | 'parameter-repeated' | 'parameter-missing'): FailureRow => {
+type BadParameter = 'parameter-undecodable' | 'parameter-repeated' | 'parameter-missing'
+const badParameter = (id: BadParameter, fix: string): FailureRow => {
   const text = (name: string) => localized(id, { name })
-  return { ...byApp(text), standard: invalidRequest(text) }
+  return { ...byApp(text), standard: invalidRequest(text), fix }
 }
-const badForm = (what: LocalizedText): FailureRow => ({ rescode: 20007, what, standard: invalidRequest(what) })
+const badForm = (what: LocalizedText): FailureRow => {
+  return { rescode: 20007, what, standard: invalidRequest(what), fix: 'form' }
+}
 const unusableForm = (why: LocalizedText): FailureRow => ({
   rescode: 20007,
+  fix: 'form',
   what: localized('consent-form', { why }),
   standard: invalidRequest(localized('consent-form', { why: localized('form-cannot-be-used') })),
 })
 
 export const OAUTH_FAILURES = {
   // The request (row 1 of A1–A5)
-  method_not_allowed: { rescode: 20010, status: 405 },
+  method_not_allowed: { rescode: 20010, status: 405, fix: 'method' },
 
   // Parameters (A1 row 2; A2 rows 2, 8 and 9)
-  url_too_long: byApp(localized('url-too-long')),
-  parameter_undecodable: badParameter('parameter-undecodable'),
-  parameter_repeated: badParameter('parameter-repeated'),
-  parameter_missing: badParameter('parameter-missing'),
-  too_many_requests: TOO_MANY,
+  url_too_long: { ...byApp(localized('url-too-long')), fix: 'too_long' },
+  parameter_undecodable: badParameter('parameter-undecodable', 'parameter'),
+  parameter_repeated: badParameter('parameter-repeated', 'parameter'),
+  parameter_missing: badParameter('parameter-missing', 'missing'),
+  too_many_requests: { ...TOO_MANY, fix: 'slower' },
 
   // Who calls (A1 rows 4 and 5; A2 rows 3–7)
-  app_unknown: BAD_CREDENTIALS,
+  app_unknown: { ...BAD_CREDENTIALS, fix: 'unknown_app' },
   credentials_missing: BAD_CREDENTIALS,
   credentials_wrong: BAD_CREDENTIALS,
-  credentials_in_body: { rescode: 20001, message: localized('credentials-in-body') },
-  basic_malformed: { rescode: 20002, standard: INVALID_CLIENT },
-  basic_contradicts_query: { rescode: 20005 },
-  app_not_approved: { rescode: 20014, standard: oauthError('unauthorized_client', localized('client-not-approved')) },
+  credentials_in_body: { rescode: 20001, message: localized('credentials-in-body'), fix: 'body' },
+  basic_malformed: { rescode: 20002, standard: INVALID_CLIENT, fix: 'credentials' },
+  basic_contradicts_query: { rescode: 20005, fix: 'two_ways' },
+  app_not_approved: {
+    rescode: 20014,
+    standard: oauthError('unauthorized_client', localized('client-not-approved')),
+    fix: 'suspended',
+  },
 
   // The authorization request (A1 rows 3–12)
   response_type_unsupported: {
     rescode: 20018,
     what: (type) => type,
     standard: oauthError('unsupported_response_type', localized('response-type-code')),
+    fix: 'response_type',
   },
-  redirect_uri_not_absolute: byApp((uri) => localized('redirect-uri-not-absolute', { uri })),
-  redirect_uri_not_registered: { rescode: 20012 },
-  redirect_uri_not_loopback: { rescode: 20012, standard: invalidRequest(localized('redirect-uri-loopback')) },
-  redirect_uri_with_fragment: byApp(localized('redirect-uri-fragment')),
-  redirect_uri_with_answer: byApp(localized('redirect-uri-answer')),
-  state_malformed: byApp((state) => localized('state-characters', { state })),
-  state_too_long: byApp((bytes) => localized('state-too-long', { bytes })),
+  redirect_uri_not_absolute: {
+    ...byApp((uri) => localized('redirect-uri-not-absolute', { uri })),
+    fix: 'redirect_uri',
+  },
+  redirect_uri_not_registered: { rescode: 20012, fix: 'redirect_uri' },
+  redirect_uri_not_loopback: {
+    rescode: 20012,
+    standard: invalidRequest(localized('redirect-uri-loopback')),
+    fix: 'loopback',
+  },
+  redirect_uri_with_fragment: { ...byApp(localized('redirect-uri-fragment')), fix: 'redirect_uri_form' },
+  redirect_uri_with_answer: { ...byApp(localized('redirect-uri-answer')), fix: 'redirect_uri_form' },
+  state_malformed: { ...byApp((state) => localized('state-characters', { state })), fix: 'state' },
+  state_too_long: { ...byApp((bytes) => localized('state-too-long', { bytes })), fix: 'state' },
   scope_unknown: {
     rescode: 20008,
     what: (scope) => scope || localized('empty-value'),
     standard: invalidScope(localized('scope-unknown')),
+    fix: 'scope',
   },
-  scope_not_held: { rescode: 20004, standard: invalidScope(localized('scope-not-for-client')) },
+  scope_not_held: { rescode: 20004, standard: invalidScope(localized('scope-not-for-client')), fix: 'scope_not_held' },
   code_challenge_method_unsupported: {
     ...byApp((method) => localized('challenge-method-received', { method: method || localized('none') })),
     standard: invalidRequest(localized('challenge-method')),
+    fix: 'challenge',
   },
   code_challenge_malformed: {
     ...byApp((challenge) => localized('challenge-form-received', { challenge: challenge || localized('none') })),
     standard: invalidRequest(localized('challenge-form')),
+    fix: 'challenge',
   },
-  user_blocked: { rescode: 20016, standard: UNUSABLE_GRANT },
+  user_blocked: { rescode: 20016, standard: UNUSABLE_GRANT, fix: 'blocked' },
   /** Shown as a page; nothing is sent to the app. */
   app_in_development: {
     rescode: 20014,
     standard: oauthError('unauthorized_client', localized('client-in-development'), 403),
+    fix: 'test_user',
   },
 
   // The decision on the consent form (A1 rows 13 and 14)
@@ -111,29 +131,30 @@ export const OAUTH_FAILURES = {
     rescode: 20017,
     what: (type) => type,
     standard: oauthError('unsupported_grant_type', localized('grant-type-values')),
+    fix: 'grant_type',
   },
-  code_forged: INVALID_CODE,
-  code_unknown: INVALID_CODE,
-  code_used: INVALID_CODE,
-  code_of_another_app: INVALID_CODE,
-  code_expired: INVALID_CODE,
-  code_spent_meanwhile: INVALID_CODE,
-  redirect_uri_differs: { rescode: 20012, standard: UNUSABLE_GRANT },
-  state_differs: { rescode: 20007, what: localized('state-differs'), standard: UNUSABLE_GRANT },
-  code_verifier_wrong: INVALID_GRANT,
-  grant_withdrawn: INVALID_GRANT,
+  code_forged: { ...INVALID_CODE, fix: 'code' },
+  code_unknown: { ...INVALID_CODE, fix: 'code' },
+  code_used: { ...INVALID_CODE, fix: 'code_used' },
+  code_of_another_app: { ...INVALID_CODE, fix: 'other_app' },
+  code_expired: { ...INVALID_CODE, fix: 'code_expired' },
+  code_spent_meanwhile: { ...INVALID_CODE, fix: 'code_used' },
+  redirect_uri_differs: { rescode: 20012, standard: UNUSABLE_GRANT, fix: 'redirect_uri_same' },
+  state_differs: { rescode: 20007, what: localized('state-differs'), standard: UNUSABLE_GRANT, fix: 'state_same' },
+  code_verifier_wrong: { ...INVALID_GRANT, fix: 'verifier' },
+  grant_withdrawn: { ...INVALID_GRANT, fix: 'withdrawn' },
 
   // Refreshing (A3)
-  too_many_refreshes: TOO_MANY,
-  refresh_token_forged: INVALID_GRANT,
-  refresh_token_unknown: INVALID_GRANT,
-  refresh_token_revoked: INVALID_GRANT,
-  refresh_token_rotated: INVALID_GRANT,
-  refresh_token_reused: INVALID_GRANT,
-  refresh_answer_gone: INVALID_GRANT,
-  refresh_token_expired: { rescode: 20021, standard: UNUSABLE_GRANT },
-  scope_beyond_grant: { rescode: 20008, standard: invalidScope(localized('scope-beyond-grant')) },
-  no_scope_left: { rescode: 20004, standard: invalidScope(localized('no-scope-left')) },
+  too_many_refreshes: { ...TOO_MANY, fix: 'fewer_refreshes' },
+  refresh_token_forged: { ...INVALID_GRANT, fix: 'refresh_token' },
+  refresh_token_unknown: { ...INVALID_GRANT, fix: 'refresh_token' },
+  refresh_token_revoked: { ...INVALID_GRANT, fix: 'withdrawn' },
+  refresh_token_rotated: { ...INVALID_GRANT, fix: 'rotated' },
+  refresh_token_reused: { ...INVALID_GRANT, fix: 'rotated' },
+  refresh_answer_gone: { ...INVALID_GRANT, fix: 'rotated' },
+  refresh_token_expired: { rescode: 20021, standard: UNUSABLE_GRANT, fix: 'withdrawn' },
+  scope_beyond_grant: { rescode: 20008, standard: invalidScope(localized('scope-beyond-grant')), fix: 'narrower' },
+  no_scope_left: { rescode: 20004, standard: invalidScope(localized('no-scope-left')), fix: 'scope_not_held' },
 
   // Operators
   grant_unknown: { rescode: 20007, status: 404, what: localized('no-grant') },

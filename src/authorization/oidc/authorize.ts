@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { NamedFailure, oauthErrorOf } from '../../platform/lib/failure.ts'
+import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { readOr } from '../../platform/lib/read-or.ts'
 import { grantableScopes, isScope, STANDARD_SCOPES, withContractScopes } from '../../platform/lib/scope.ts'
 import type { Query } from '../../platform/lib/web/request-target.ts'
@@ -19,8 +20,28 @@ import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.
 import { malformed, oidcFailure } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
 import { authorizeQuery, namesOf } from './messages.ts'
-import { isRedirectUri } from './redirect-uri.ts'
 import { readKnown, refuseTooLong } from './wire.ts'
+
+/** An http URI of the loopback interface, split around its port (RFC 8252 §7.3). */
+const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::\d{1,5})?((?:[/?].*)?)$/
+
+const withoutPort = (uri: string): string | undefined => {
+  const [, host, rest] = LOOPBACK.exec(uri) ?? []
+  return host === undefined ? undefined : `${host}${rest}`
+}
+
+/** Word for word, but on loopback with any port: a native app learns it only once it listens. */
+export function isRegistered(registered: readonly string[], uri: string): boolean {
+  if (!parsedUrl(uri)) return false
+  const native = withoutPort(uri)
+  return registered.includes(uri) || (native !== undefined && registered.some((known) => withoutPort(known) === native))
+}
+
+/** Whether the URI is registered, and not plain http if the app may not use that. */
+const isRedirectUri = ({ redirect_uris, http_allowed }: MicroApp, uri: string): boolean =>
+  isRegistered(redirect_uris, uri) && (http_allowed || isSafe(new URL(uri)))
+
+const isSafe = ({ protocol, hostname }: URL): boolean => protocol === 'https:' || isLoopbackHost(hostname)
 
 /** Where the response goes: known once the client and its redirect_uri are. */
 export interface ResponseTarget {

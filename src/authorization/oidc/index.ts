@@ -1,5 +1,6 @@
 export { SIGNING_KEY_ACTIONS } from './actions.ts'
 export { OIDC_API } from './api.ts'
+export { OIDC_FAILURES } from './failures.ts'
 export { openStandardRequests, type StandardRequests } from './requests.ts'
 export { listSigningKeys, rotateSigningKeys } from './signing-key.ts'
 export { OIDC_RETENTION, OIDC_SEALED } from './store.ts'

@@ -16,8 +16,8 @@ import {
   showUser,
   type UserKey,
 } from '../account/index.ts'
-import * as store from './deletion-store.ts'
 import { eraseUser } from './person-data.ts'
+import * as store from './store.ts'
 
 const GRACE_DAYS = 14
 /** How long a run lasts, of an hour until the next. */

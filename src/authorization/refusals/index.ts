@@ -1,7 +1,7 @@
 /** The refused requests of area A, stored to be explained. */
 
 export { checkText, type RefusingCheck, refusingCheckOf } from './checks.ts'
-export { appsOfTokens, namedApps, openRefusalRecorder, refusalOf } from './record.ts'
+export { appsOfTokens, namedApps, openRefusalRecorder, parseTokenPrefix, refusalOf } from './record.ts'
 export {
   findRefused,
   REFUSAL_RETENTION,
@@ -12,4 +12,3 @@ export {
   refusedOfUser,
   refusedWithToken,
 } from './store.ts'
-export { parseTokenPrefix } from './token-prefix.ts'

@@ -1,7 +1,7 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
-import { DAY_S } from '../../platform/lib/clock.ts'
+import { DAY_S, fromEpochSeconds } from '../../platform/lib/clock.ts'
 import { type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { readOr } from '../../platform/lib/read-or.ts'
 import { logBackgroundFailure, type SampledLog } from '../../platform/lib/sampled-log.ts'
@@ -14,7 +14,26 @@ import { rowKeyOf } from '../account/index.ts'
 import { ACCESS_TOKENS } from '../oauth/index.ts'
 import { existingAppKeys, MICRO_APP_FIELDS } from '../registry/index.ts'
 import { insertRefused, type NewRefused } from './store.ts'
-import { tokenPrefixOf } from './token-prefix.ts'
+
+/** The stored prefix of a token holds its routing key, its expiry and 24 of 168 random bits. */
+const STORED = /^(gh(?:at|rt|ac))_([A-Za-z0-9_-]{12})/
+const KINDS: Readonly<Record<string, 'access token' | 'refresh token' | 'code'>> = {
+  ghat: 'access token',
+  ghrt: 'refresh token',
+  ghac: 'code',
+}
+
+/** The prefix of a token; null for anything else. */
+const tokenPrefixOf = (text: string | undefined): string | null => STORED.exec(text ?? '')?.[0] ?? null
+
+/** What the prefix of a token tells; undefined if it is not one or is too short. `begins`: as stored with refused requests. */
+export function parseTokenPrefix(text: string) {
+  const [begins, prefix = '', body = ''] = STORED.exec(text) ?? []
+  const kind = KINDS[prefix]
+  if (begins === undefined || kind === undefined) return undefined
+  const bytes = Buffer.from(body, 'base64url')
+  return { begins, kind, routingKey: bytes.readUInt16BE(0), expiresAt: fromEpochSeconds(bytes.readUInt32BE(2)) }
+}
 
 /** Paths of area A and the standard dialect. */
 const AREA_A = /^\/oauth2?\//

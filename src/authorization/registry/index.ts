@@ -1,7 +1,6 @@
 /** Micro-apps: their hosts and URLs, scopes and secrets. */
 
 export { appActions, oneApp } from './actions.ts'
-export { DEMO_APPS } from './demo-store.ts'
 export { hostMatches } from './host.ts'
 export {
   createMicroApp,
@@ -22,6 +21,6 @@ export {
   type UsedSecret,
 } from './secret.ts'
 export { type LiveSecret, secretsOfOldKeys, takeEndingSecrets } from './secret-store.ts'
-export { existingAppKeys, findOrigins, joinedMicroApp, lockMicroApp, REGISTRY_SEALED } from './store.ts'
+export { DEMO_APPS, existingAppKeys, findOrigins, joinedMicroApp, lockMicroApp, REGISTRY_SEALED } from './store.ts'
 export { findWebhookOfApp, presentWebhookSecrets, type WebhookOfApp } from './webhook.ts'
 export { type CallingApp, type MicroApp, mayUse } from './wire.ts'

@@ -1,7 +1,7 @@
 /** Developers of micro-apps, and the teams in which they work on them. */
 
 export { TEAM_ACTIONS } from './actions.ts'
-export { APP_SECRET, changeInDevelopment, makeTestUsers, registerApp } from './app.ts'
+export { APP_SECRET, APP_WEBHOOK, changeInDevelopment, makeTestUsers, registerApp } from './app.ts'
 export { type AppAccess, appsOfPerson, appsOfTeam, appsOfTeams, findAppAccess } from './app-store.ts'
 export { TeamRefusal } from './errors.ts'
 export { setTeamMailState } from './invitation-store.ts'
@@ -20,5 +20,4 @@ export {
 export { APP_REQUESTS } from './request.ts'
 export { findMembership, isDeveloper, TEAM_RETENTION, TEAMS_OF_PERSON, teamsOfPerson } from './store.ts'
 export { acceptTerms, createTeam, peopleOfTeam, renameTeam } from './team.ts'
-export { APP_WEBHOOK } from './webhook.ts'
 export type { AppFields, Membership } from './wire.ts'

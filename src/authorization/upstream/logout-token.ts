@@ -1,9 +1,11 @@
-import type { JWTVerifyGetKey } from 'jose'
+import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
+import type { CustomFetch } from 'openid-client'
 import { z } from 'zod'
-import { addSeconds, fromEpochSeconds } from '../../platform/lib/clock.ts'
+import { addSeconds, fromEpochSeconds, isWithin } from '../../platform/lib/clock.ts'
 import { sha256 } from '../../platform/lib/crypto/digest.ts'
 import { verifyJwt } from '../../platform/lib/crypto/verify-jwt.ts'
-import { UpstreamFailure } from './failures.ts'
+import { isUnknownKey, UpstreamFailure } from './failures.ts'
+import { Published } from './published.ts'
 
 /** Only public-key algorithms: neither `none` nor an HMAC with a secret that others may know. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
@@ -58,5 +60,47 @@ export async function readLogoutToken(token: string, keys: JWTVerifyGetKey, { is
     // Recorded until `expiresAt`, so that the token is used once.
     hash: sha256(`logout token\n${issuer}\n${jti}`),
     expiresAt: addSeconds(fromEpochSeconds(Math.floor(iat)), LIFE_S + 2 * SKEW_S),
+  }
+}
+
+/** The least time between fetches for an unknown key, seconds. */
+const UNKNOWN_KEY_S = 30
+
+/** Caches the keys for the provider's logout tokens. Anybody can present an unknown key, so they are fetched rarely. */
+export class ProviderKeys {
+  readonly #clock: { now(): Date }
+  readonly #fetch: CustomFetch
+  readonly #keys: Published<JWTVerifyGetKey>
+
+  constructor(clock: { now(): Date }, fetch: CustomFetch) {
+    this.#clock = clock
+    this.#fetch = fetch
+    this.#keys = new Published(clock, { freshS: 600, staleS: 3_600 })
+  }
+
+  /** Verifies with the cached keys, and fetches them again if they are old or the key is not among them. */
+  async verify<T>(url: string, verify: (keys: JWTVerifyGetKey) => Promise<T>): Promise<T> {
+    const fetch = () => this.#fetchKeys(url)
+    const before = this.#keys.held
+    const held = await this.#keys.read(fetch)
+    try {
+      return await verify(held.value)
+    } catch (error) {
+      if (held !== before || !isUnknownKey(error)) throw error
+      // It may be a new key. If the keys cannot be fetched now, the provider is asked to retry later.
+      const isJustRead = isWithin(held.readAt, UNKNOWN_KEY_S, this.#clock.now())
+      if (isJustRead) throw new UpstreamFailure('away', 'an unknown key')
+      return verify((await this.#keys.fetch(fetch)).value)
+    }
+  }
+
+  async #fetchKeys(url: string): Promise<JWTVerifyGetKey> {
+    const headers = { accept: 'application/json' }
+    const answer = await this.#fetch(url, { method: 'GET', headers, body: undefined, redirect: 'manual' })
+    if (answer.status !== 200) throw new UpstreamFailure('away', `its keys: HTTP ${answer.status}`)
+    const body: unknown = await answer.json().catch(() => {
+      throw new UpstreamFailure('away', 'its keys are not JSON')
+    })
+    return createLocalJWKSet(body as JSONWebKeySet)
   }
 }

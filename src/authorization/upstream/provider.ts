@@ -6,8 +6,7 @@ import { acrAndAmr, personOf } from './claims.ts'
 import { boundedFetch, type Discovered, discover } from './discovery.ts'
 import { failureOf, isUnknownKey, UpstreamFailure } from './failures.ts'
 import type { Flow, FlowProof } from './flow.ts'
-import { ProviderKeys } from './keys.ts'
-import { type EndedThere, readLogoutToken } from './logout-token.ts'
+import { type EndedThere, ProviderKeys, readLogoutToken } from './logout-token.ts'
 import { Published } from './published.ts'
 
 /** Where the provider sends the browser back to; registered there word for word. */

@@ -3,7 +3,7 @@ import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
 import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
 import type { Keys } from '../../platform/lib/crypto/keys.ts'
-import { issueToken, PREFIX, type Prefix, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Operator } from '../../platform/lib/web/admin-auth.ts'
 import * as store from './store.ts'
 
@@ -19,23 +19,15 @@ export interface ConsoleOperator extends Operator {
 }
 
 /** Sessions opened with ADMIN_TOKEN carry this mark of it, so that they end when it changes. */
-const markOf = ({ storage }: Keys, token: string): Buffer => hmacSha256(storage, `ADMIN_TOKEN\n${token}`)
-
-const newSession = ({ keys, config }: Deps, prefix: Prefix, now: Date) =>
-  issueToken(keys, { prefix, routingKey: 0, expiresAt: addSeconds(now, config.OPERATOR_SESSION_S) })
+export const markOf = ({ storage }: Keys, token: string): Buffer => hmacSha256(storage, `ADMIN_TOKEN\n${token}`)
 
 /** Opens a session and returns its id, the cookie's value; only a keyed hash of it is stored. */
-export async function startOperatorSession(deps: Deps, owner: store.SessionOwner, pending: boolean): Promise<string> {
-  const now = deps.clock.now()
-  const session = newSession(deps, PREFIX.operatorSession, now)
-  await store.insertSession(deps.db, session, owner, pending, now)
-  return session.text
-}
-
-export async function startAdminTokenSession(deps: Deps, adminToken: string): Promise<string> {
-  const now = deps.clock.now()
-  const session = newSession(deps, PREFIX.adminTokenSession, now)
-  await store.insertAdminTokenSession(deps.db, session, markOf(deps.keys, adminToken), now)
+export async function startSession(deps: Deps, owner: store.SessionOwner, pending = false): Promise<string> {
+  const { db, keys, clock, config } = deps
+  const now = clock.now()
+  const expiresAt = addSeconds(now, config.OPERATOR_SESSION_S)
+  const session = issueToken(keys, { prefix: PREFIX.operatorSession, routingKey: 0, expiresAt })
+  await store.insertSession(db, session, owner, pending, now)
   return session.text
 }
 
@@ -46,17 +38,14 @@ export async function startAdminTokenSession(deps: Deps, adminToken: string): Pr
 export async function findConsoleSession(deps: Deps, cookie = ''): Promise<ConsoleOperator | null> {
   const { db, keys, clock, config } = deps
   const now = clock.now()
-  const own = parseToken(keys, PREFIX.operatorSession, cookie)
-  const read = own ?? parseToken(keys, PREFIX.adminTokenSession, cookie)
+  const read = parseToken(keys, PREFIX.operatorSession, cookie)
   if (!read || read.expiresAt <= now) return null
   const seenSince = addSeconds(now, -config.OPERATOR_IDLE_S)
   const mark = config.ADMIN_TOKEN === undefined ? null : markOf(keys, config.ADMIN_TOKEN)
-  const known = own
-    ? await store.findSession(db, own.hash, now, seenSince)
-    : await store.findAdminTokenSession(db, read.hash, mark, now, seenSince)
+  const known = await store.findSession(db, read.hash, mark, now, seenSince)
   if (!known) return null
   const { last_seen_at, ...operator } = known
-  if (last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, operator.name, read.hash, now)
+  if (last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, read.hash, now)
   return { ...operator, sessionHash: read.hash }
 }
 
@@ -65,7 +54,7 @@ export async function endConsoleSession(deps: Deps, cookie: string | undefined):
   if (!session) return
   const { name, sessionHash } = session
   await inTransaction(deps, async (inside, db) => {
-    if ((await store.deleteSession(db, name, sessionHash)) === 0) return
+    if ((await store.deleteSession(db, sessionHash)) === 0) return
     await recordAudit(inside, { event: 'operator_signed_out', target: `operator:${name}` })
   })
 }

@@ -21,9 +21,7 @@ export const insertOperator = (
   )
 
 const OPERATOR = sql.part`operator_id, name, role, status, created_at, password_hash is not null as has_password,
-  totp_confirmed_at is not null as has_totp,
-  (select count(*)::int from operator_recovery_code c
-   where c.operator_id = operator.operator_id and c.used_at is null) as recovery_codes`
+  totp_confirmed_at is not null as has_totp, cardinality(recovery_hashes) as recovery_codes`
 
 /** Oldest first. */
 export const listOperators = (db: Db, filter: OperatorFilter) =>
@@ -83,40 +81,23 @@ export const setTotp = (db: Db, operatorId: string, sealed: Buffer): Promise<num
         where operator_id = ${operatorId} and totp_confirmed_at is null`,
   )
 
+/** Also ends the operator's sessions. */
 export const removeTotp = (db: Db, operatorId: string): Promise<number> =>
   db.exec(
-    sql`update operator set totp_sealed = null, totp_confirmed_at = null, totp_last_step = 0
+    sql`update operator set totp_sealed = null, totp_confirmed_at = null, totp_last_step = 0, recovery_hashes = '{}',
+          credential_version = credential_version + 1
         where operator_id = ${operatorId}`,
   )
 
-export const removeRecoveryCodes = (db: Db, operatorId: string): Promise<number> =>
-  db.exec(sql`delete from operator_recovery_code where operator_id = ${operatorId}`)
-
 /** Replaces the recovery codes. */
-export async function setRecoveryCodes(db: Db, operatorId: string, hashes: readonly Buffer[]): Promise<void> {
-  await removeRecoveryCodes(db, operatorId)
-  await db.exec(
-    sql`insert into operator_recovery_code (operator_id, code_hash)
-        select ${operatorId}::uuid, hash from unnest(${hashes}::bytea[]) as hash`,
-  )
-}
-
-/** Whether `spendRecoveryCode` would take it now. */
-export const hasRecoveryCode = (db: Db, operatorId: string, hash: Buffer): Promise<boolean> =>
-  db.value(
-    z.boolean(),
-    sql`select exists (
-          select 1 from operator_recovery_code c join operator o using (operator_id)
-          where c.operator_id = ${operatorId} and c.code_hash = ${hash} and c.used_at is null
-            and o.totp_confirmed_at is not null)`,
-  )
+export const setRecoveryCodes = (db: Db, operatorId: string, hashes: readonly Buffer[]): Promise<number> =>
+  db.exec(sql`update operator set recovery_hashes = ${hashes}::bytea[] where operator_id = ${operatorId}`)
 
 /** Returns 1 to exactly one of simultaneous callers. Codes count only while an authenticator is in force. */
-export const spendRecoveryCode = (db: Db, operatorId: string, hash: Buffer, now: Date): Promise<number> =>
+export const spendRecoveryCode = (db: Db, operatorId: string, hash: Buffer): Promise<number> =>
   db.exec(
-    sql`update operator_recovery_code c set used_at = ${now} from operator o
-        where c.operator_id = ${operatorId} and c.code_hash = ${hash} and c.used_at is null
-          and o.operator_id = c.operator_id and o.totp_confirmed_at is not null`,
+    sql`update operator set recovery_hashes = array_remove(recovery_hashes, ${hash}::bytea)
+        where operator_id = ${operatorId} and ${hash}::bytea = any (recovery_hashes) and totp_confirmed_at is not null`,
   )
 
 /** Marks the authenticator's codes up to this step as used; returns 0 if they already were, or it was replaced. */
@@ -139,6 +120,7 @@ const credential = z.object({
   totp_sealed: z.instanceof(Buffer).nullable(),
   totp_confirmed_at: z.date().nullable(),
   totp_last_step: z.coerce.number(),
+  recovery_hashes: z.array(z.instanceof(Buffer)),
   credential_version: z.number(),
 })
 export type Credential = z.output<typeof credential>
@@ -147,75 +129,57 @@ export const findCredential = (db: Db, name: string): Promise<Credential | undef
   db.maybe(
     credential,
     sql`select operator_id, name, status, password_hash, totp_sealed, totp_confirmed_at, totp_last_step,
-          credential_version
+          recovery_hashes, credential_version
         from operator where lower(name) = lower(${name})`,
   )
 
-type NewSession = Pick<OpaqueToken, 'hash' | 'expiresAt'>
-
-export interface SessionOwner {
-  readonly operator_id: string
-  readonly credential_version: number
-}
+/** An operator with this version of the password, or the holder of the ADMIN_TOKEN with this mark (a MAC of it). */
+export type SessionOwner = Pick<Credential, 'operator_id' | 'credential_version'> | { readonly token_mark: Buffer }
 
 export const insertSession = (
   db: Db,
-  { hash, expiresAt }: NewSession,
-  { operator_id, credential_version }: SessionOwner,
+  { hash, expiresAt }: Pick<OpaqueToken, 'hash' | 'expiresAt'>,
+  owner: SessionOwner,
   pending: boolean,
   now: Date,
-): Promise<number> =>
-  db.exec(
-    sql`insert into operator_session (session_hash, operator_id, credential_version, pending, created_at, last_seen_at,
-                                      expires_at)
-        values (${hash}, ${operator_id}, ${credential_version}, ${pending}, ${now}, ${now}, ${expiresAt})`,
+): Promise<number> => {
+  const { operator_id, credential_version, token_mark }: Partial<Credential & { token_mark: Buffer }> = owner
+  return db.exec(
+    sql`insert into operator_session (session_hash, operator_id, credential_version, token_mark, pending, created_at,
+                                      last_seen_at, expires_at)
+        values (${hash}, ${operator_id}, ${credential_version}, ${token_mark}, ${pending}, ${now}, ${now}, ${expiresAt})`,
   )
-
-export const insertAdminTokenSession = (db: Db, { hash, expiresAt }: NewSession, mark: Buffer, now: Date) =>
-  db.exec(
-    sql`insert into first_operator_session (session_hash, token_mark, created_at, last_seen_at, expires_at)
-        values (${hash}, ${mark}, ${now}, ${now}, ${expiresAt})`,
-  )
+}
 
 const session = z.object({ name: z.string(), role, pending: z.boolean(), last_seen_at: z.date() })
 
 /**
- * Finds the session of an active operator whose password has not changed since. A session that may only add an
- * authenticator ends once there is one: the password alone must not be enough to replace it.
+ * Finds the session of an active operator whose password has not changed since, or of the present ADMIN_TOKEN with this
+ * `mark`, null without one. A session that may only add an authenticator ends once there is one: the password alone
+ * must not be enough to replace it.
  */
-export const findSession = (db: Db, hash: Buffer, now: Date, seenSince: Date) =>
+export const findSession = (db: Db, hash: Buffer, mark: Buffer | null, now: Date, seenSince: Date) =>
   db.maybe(
     session,
-    sql`select o.name, o.role, s.pending, s.last_seen_at
-        from operator_session s join operator o on o.operator_id = s.operator_id
-        where s.session_hash = ${hash} and s.expires_at > ${now} and s.last_seen_at > ${seenSince}
-          and o.status = 'active' and o.credential_version = s.credential_version
-          and (not s.pending or o.totp_confirmed_at is null)`,
+    sql`select coalesce(o.name, ${ADMIN_TOKEN_NAME}::text) as name, coalesce(o.role, 'admin') as role, s.pending,
+          s.last_seen_at
+        from operator_session s left join operator o using (operator_id)
+        where s.session_hash = ${hash} and s.expires_at > ${now} and s.last_seen_at > ${seenSince} and case
+          when s.operator_id is null then s.token_mark = ${mark}
+          else o.status = 'active' and o.credential_version = s.credential_version
+            and (not s.pending or o.totp_confirmed_at is null) end`,
   )
 
-/** `mark` is a MAC of the present ADMIN_TOKEN, null without one. */
-export const findAdminTokenSession = (db: Db, hash: Buffer, mark: Buffer | null, now: Date, seenSince: Date) =>
-  db.maybe(
-    session,
-    sql`select ${ADMIN_TOKEN_NAME}::text as name, 'admin' as role, false as pending, last_seen_at
-        from first_operator_session
-        where session_hash = ${hash} and token_mark = ${mark} and expires_at > ${now} and last_seen_at > ${seenSince}`,
-  )
+export const touchSession = (db: Db, hash: Buffer, now: Date): Promise<number> =>
+  db.exec(sql`update operator_session set last_seen_at = ${now} where session_hash = ${hash}`)
 
-const tableOf = (name: string) =>
-  name === ADMIN_TOKEN_NAME ? sql.part`first_operator_session` : sql.part`operator_session`
-
-export const touchSession = (db: Db, name: string, hash: Buffer, now: Date): Promise<number> =>
-  db.exec(sql`update ${tableOf(name)} set last_seen_at = ${now} where session_hash = ${hash}`)
-
-export const deleteSession = (db: Db, name: string, hash: Buffer): Promise<number> =>
-  db.exec(sql`delete from ${tableOf(name)} where session_hash = ${hash}`)
+export const deleteSession = (db: Db, hash: Buffer): Promise<number> =>
+  db.exec(sql`delete from operator_session where session_hash = ${hash}`)
 
 /** Expired tokens are kept for a while because the audit log names them by id. */
 export const OPERATOR_RETENTION: readonly Retention[] = [
   { table: 'operator_token', key: ['token_hash'], column: 'expires_at', keptS: () => 455 * DAY_S },
   { table: 'operator_session', key: ['session_hash'], column: 'expires_at', keptS: () => 3_600 },
-  { table: 'first_operator_session', key: ['session_hash'], column: 'expires_at', keptS: () => 3_600 },
 ]
 
 const tokenOf = operatorToken.extend({ operator_id: z.string() })

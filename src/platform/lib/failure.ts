@@ -31,6 +31,8 @@ export interface FailureRow {
   readonly status?: 404 | 405 | 429
   /** Missing if the failure occurs only in the contract's dialect or for operators. */
   readonly standard?: OAuthError
+  /** The text `developer.fix.…`, which tells the developers of the app how to avoid it. */
+  readonly fix?: string
 }
 
 /** A table "order of checks" of the REFERENCE, by row; a missing parameter is named: `parameter_missing state`. */

@@ -16,7 +16,6 @@ import { mayInvite } from '../../platform/throttle/index.ts'
 import { lockPartner, showPartner } from '../partners/index.ts'
 import { MemberRefusal, noSuchMember } from './errors.ts'
 import { sendLink } from './link.ts'
-import { deleteOtherLinks } from './link-store.ts'
 import * as store from './store.ts'
 import { type Member, memberByMail } from './wire.ts'
 
@@ -110,7 +109,7 @@ export const removeMemberByMail = operation(
 )
 
 async function remove({ db, now, record }: Work, { member_id, role, joined_at }: store.KnownMember): Promise<void> {
-  await deleteOtherLinks(db, member_id, null)
+  await store.deleteOtherLinks(db, member_id, null)
   await store.removeMember(db, member_id, now)
   await record('member_removed', { member_id, role, joined: joined_at !== null })
 }
@@ -141,7 +140,7 @@ export const inviteAgain = (deps: Deps, partnerId: bigint, memberId: string): Pr
     const { inside, db, now, record } = work
     const member = await requireMember(work, partnerId, memberId)
     if (member.joined_at !== null) throw new MemberRefusal('joined')
-    await deleteOtherLinks(db, memberId, null)
+    await store.deleteOtherLinks(db, memberId, null)
     if ((await store.countMembers(db, partnerId, now)).open >= MAX_INVITATIONS) throw new MemberRefusal('invitations')
     if (!(await mayInvite(inside, String(partnerId), member.mail))) throw new MemberRefusal('mails')
     await sendLink(inside, memberId, 'invitation', { invited_by: ownerActing(inside) })

@@ -10,7 +10,6 @@ export {
 } from './change.ts'
 export { MemberRefusal } from './errors.ts'
 export { findMemberMail, openMemberLink } from './link.ts'
-export { setMemberMailState } from './link-store.ts'
 export { askForPassword, type MemberCredential, sendPasswordLink, useLink, verifyMember } from './password.ts'
-export { hasJoinedMember, MEMBER_RETENTION, newestRemoval } from './store.ts'
+export { hasJoinedMember, MEMBER_RETENTION, newestRemoval, setMemberMailState } from './store.ts'
 export { memberPassword, SHORTEST_PASSWORD } from './wire.ts'

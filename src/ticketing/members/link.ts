@@ -6,7 +6,7 @@ import { linkToken, prefixOfLink, sentToken } from '../../platform/lib/crypto/li
 import { parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import { INVITATION_LIFETIME_S, LINK_MAIL_ATTEMPTS } from '../../platform/lib/member.ts'
 import { MemberRefusal } from './errors.ts'
-import * as store from './link-store.ts'
+import * as store from './store.ts'
 import type { LinkPurpose } from './wire.ts'
 
 const LINK_LIFETIME_S: Readonly<Record<LinkPurpose, number>> = {

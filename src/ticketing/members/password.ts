@@ -10,7 +10,6 @@ import { findPartnerByClientId, lockPartner, showPartner } from '../partners/ind
 import { recordMemberEvent } from './change.ts'
 import { MemberRefusal } from './errors.ts'
 import { openMemberLink, sendLink } from './link.ts'
-import { deleteOtherLinks, spendLink } from './link-store.ts'
 import * as store from './store.ts'
 
 const MOST_PER_MEMBER = 5
@@ -106,9 +105,9 @@ export async function useLink(deps: Deps, token: string, password: string) {
     const { linkId, memberId, purpose, role } = link
     const now = deps.clock.now()
     if (purpose === 'invitation' && role !== 'owner') await requireSomeOwner(inside, partnerId, now)
-    if (!(await spendLink(db, linkId, now))) throw new MemberRefusal('link_used')
+    if (!(await store.spendLink(db, linkId, now))) throw new MemberRefusal('link_used')
     const version = await store.setPassword(db, memberId, passwordHash, now)
-    await deleteOtherLinks(db, memberId, linkId)
+    await store.deleteOtherLinks(db, memberId, linkId)
     const event = purpose === 'invitation' ? 'member_joined' : 'member_password_set'
     const byMember: Deps = { ...inside, actor: { ...deps.actor, kind: 'partner', name: memberId } }
     await recordMemberEvent(byMember, event, partnerId, { member_id: memberId, role })

@@ -130,7 +130,7 @@ describe('an invalid notice', () => {
     ['{"body":"{name}"}', 'body must be an object'],
     ['{"body":"[1, 2"}', 'body must be an object'],
     ['"{}"', 'the JSON value must be an object, not a string with JSON in it'],
-    ['{"body":{},"body":{}}', 'HTTP body: the name "body" appears twice in one object'],
+    ['{"body":{},"body":{}}', 'HTTP body: JSON in which the name "body" appears twice in one object'],
     ['{"partnerId":"shop","body":{}}', /^partnerId must be digits, as a number or string; body\.orderId is required; /],
     ['['.repeat(10_000), 'HTTP body: nested deeper than 32 levels'],
   ])('is refused: %.30s', (text, problem) => {

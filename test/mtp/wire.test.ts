@@ -116,6 +116,14 @@ describe('a refund notice', () => {
   it('needs code and describe', () => {
     expect(body(refundNotice, decided.body)).toEqual({ problem: 'code is required; describe is required' })
   })
+
+  it.each([null, '', 1_767_225_600_000, '2026-01-01T00:00:00+08:00', {}])(
+    'is not lost for a time that nothing reads: %j',
+    (time) => {
+      const timed = { ...decided, body: { ...decided.body, requestTime: time, responseTime: time } }
+      expect(read(refundNotice, JSON.stringify(timed))).toMatchObject({ notice: { code: 200 } })
+    },
+  )
 })
 
 describe('an invalid notice', () => {

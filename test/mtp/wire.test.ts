@@ -106,6 +106,15 @@ describe('a consumption notice', () => {
   })
 })
 
+describe('a list that was encoded twice', () => {
+  it.each([
+    ['body must be an array, not a string with JSON in it', JSON.stringify([{ partnerDealId: 'x'.repeat(1_001) }])],
+    ['body must be an array', ''],
+  ])('has no number of entries: %s', (problem, text) => {
+    expect(read(dealChangeNotice, JSON.stringify({ body: text }))).toEqual({ problem })
+  })
+})
+
 describe('a refund notice', () => {
   const decided = { code: 200, describe: '', body: { orderId: 1, refundId: 'R1', partnerOrderId: 'P-1' } }
 

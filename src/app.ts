@@ -78,7 +78,7 @@ export async function buildApp({
     forceCloseConnections: 'idle',
     return503OnClosing: false, // requests in flight at shutdown are served, not refused
     frameworkErrors: unreadableRequest(native, areaB),
-    clientErrorHandler: rawRequestError(areaB),
+    clientErrorHandler: rawRequestError(areaB, (socket) => limit.answersFirst(socket)),
   })
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), native))
   registerRequestLimit(app, limit)

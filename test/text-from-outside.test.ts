@@ -250,6 +250,15 @@ describe('a partner', () => {
     })
   })
 
+  it.each(['identity', 'utf-8', 'UTF8'])(
+    'may name its charset as Content-Encoding, which is no coding: %s',
+    async (coding) => {
+      const notice = JSON.stringify({ partnerId: Number(partner.partner_id), body: { partnerDealId: 'P', status: 0 } })
+      const answer = await call('/mtp/api/deal/change/notice', Buffer.from(notice), { 'content-encoding': coding })
+      expect(answer.json()).toMatchObject({ code: 200 })
+    },
+  )
+
   it('is warned by the signature tool that a body is compressed', async () => {
     const path = '/mtp/api/order/test/ba'
     const answer = await call(path, gzipSync('{}'), { 'content-encoding': 'gzip' })

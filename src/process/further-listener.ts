@@ -12,6 +12,7 @@ import { noSuchPath } from '../platform/lib/web/rescode.ts'
 interface Routing {
   routing(request: IncomingMessage, response: ServerResponse): void
   limitRequests(server: Server, maxConnections: number, handle: RequestListener): Server
+  answersFirst(socket: Socket): boolean
 }
 
 export interface Where {
@@ -43,7 +44,8 @@ export function furtherListener({ setting, host, port, paths, maxConnections, gr
       const opened = app.limitRequests(httpServer(readiness), maxConnections, (request, response) =>
         paths.test(request.url ?? '') ? app.routing(request, response) : notHere(response),
       )
-      opened.on('connection', (socket) => sockets.add(socket)).on('clientError', rawRequestError(noneOfAreaB))
+      const unreadable = rawRequestError(noneOfAreaB, (socket) => app.answersFirst(socket))
+      opened.on('connection', (socket) => sockets.add(socket)).on('clientError', unreadable)
       const beginClosing = limitClosing(opened, graceS)
       const listening = once(opened, 'listening')
       opened.listen({ host, port, backlog: BACKLOG })

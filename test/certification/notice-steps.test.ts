@@ -194,10 +194,22 @@ describe('the product change step', () => {
     lab.send(PRODUCT, { partnerId: 7001, body })
   const chosen = { functions: ['product-pull', 'pay-at-once', 'refund-at-once', 'product-change'] }
   const begin = async (): Promise<string> => {
+    lab.world.clock.advance(11)
     const runId = await lab.run({ ...chosen, products: { main: 'DEMO-OPEN' } })
     await walkTo(lab, runId, 'product-change')
     return runId
   }
+
+  it('is passed by a notice that counts as a repeat of one from just before the start', async () => {
+    const runId = await begin()
+    await change({ partnerDealId: 'DEMO-OPEN', status: 5 })
+    lab.world.clock.advance(5)
+    const result = await lab.runStep(runId, 'product-change', async () => {
+      await change({ partnerDealId: 'DEMO-OPEN', status: 5 })
+      lab.world.clock.advance(600)
+    })
+    expect(result).toMatchObject({ outcome: 'passed', failures: [] })
+  })
 
   it('is decided by the first correct notice, whatever else arrives at the same moment', async () => {
     const runId = await begin()

@@ -1,10 +1,14 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPartner } from '../../src/ticketing/partners/partner.ts'
+import { newPartner } from '../../src/ticketing/partners/wire.ts'
 import { openWorld, type World } from '../harness.ts'
+import { signedHeaders } from '../signer.ts'
 
 /** Malformed HTTP: only the request target tells whether a partner's program sent it. */
 
 const ENCODED = '/%E6%97%85'
+const SECRET = '123456ce8b61f8e608eaf2e9702864a9'
 
 let world: World
 let origin: string
@@ -74,5 +78,32 @@ describe('a path that cannot be decoded', () => {
   it.each(['/oauth/v2/%zz', '/dispatcher/%zz'])('is not found, in the envelope of area A: %s', async (url) => {
     const answer = await world.app.inject({ method: 'POST', url, headers: { accept: 'application/json' } })
     expect([answer.statusCode, answer.json()]).toMatchObject([404, { rescode: 20007 }])
+  })
+})
+
+describe('bytes after a whole notice that are no request', () => {
+  const path = '/mtp/api/deal/change/notice'
+  const notice = JSON.stringify({ partnerId: 7001, body: { partnerDealId: '门票', status: 0 } })
+
+  beforeAll(async () => {
+    const input = newPartner.parse({ partner_id: 7001, client_id: 'seller', name: 'Seller' })
+    await createPartner(world.deps, input, SECRET)
+  })
+
+  function signed(length: number): string {
+    const date = world.clock.now().toUTCString()
+    const headers = signedHeaders({ clientId: 'seller', partnerId: '7001', clientSecret: SECRET }, { path, date })
+    const lines = Object.entries({ Host: 'x', ...headers, 'Content-Length': length })
+    return [`POST ${path} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`), '\r\n'].join('\r\n')
+  }
+
+  it('do not hide that it was accepted', async () => {
+    const whole = signed(Buffer.byteLength(notice)) + notice
+    expect(await sent(`${whole}no request\r\n\r\n`)).toMatchObject([200, { code: 200 }])
+  })
+
+  it('do not hide why it was refused, as its length counts characters', async () => {
+    const refused = { code: 300, describe: expect.stringContaining('HTTP body: not') }
+    expect(await sent(signed(notice.length) + notice)).toMatchObject([200, refused])
   })
 })

@@ -106,6 +106,15 @@ describe('a consumption notice', () => {
   })
 })
 
+describe('a list that was encoded twice', () => {
+  it.each([
+    ['body must be an array, not a string with JSON in it', JSON.stringify([{ partnerDealId: 'x'.repeat(1_001) }])],
+    ['body must be an array', ''],
+  ])('has no number of entries: %s', (problem, text) => {
+    expect(read(dealChangeNotice, JSON.stringify({ body: text }))).toEqual({ problem })
+  })
+})
+
 describe('a refund notice', () => {
   const decided = { code: 200, describe: '', body: { orderId: 1, refundId: 'R1', partnerOrderId: 'P-1' } }
 
@@ -116,6 +125,14 @@ describe('a refund notice', () => {
   it('needs code and describe', () => {
     expect(body(refundNotice, decided.body)).toEqual({ problem: 'code is required; describe is required' })
   })
+
+  it.each([null, '', 1_767_225_600_000, '2026-01-01T00:00:00+08:00', {}])(
+    'is not lost for a time that nothing reads: %j',
+    (time) => {
+      const timed = { ...decided, body: { ...decided.body, requestTime: time, responseTime: time } }
+      expect(read(refundNotice, JSON.stringify(timed))).toMatchObject({ notice: { code: 200 } })
+    },
+  )
 })
 
 describe('an invalid notice', () => {
@@ -130,7 +147,7 @@ describe('an invalid notice', () => {
     ['{"body":"{name}"}', 'body must be an object'],
     ['{"body":"[1, 2"}', 'body must be an object'],
     ['"{}"', 'the JSON value must be an object, not a string with JSON in it'],
-    ['{"body":{},"body":{}}', 'HTTP body: the name "body" appears twice in one object'],
+    ['{"body":{},"body":{}}', 'HTTP body: JSON in which the name "body" appears twice in one object'],
     ['{"partnerId":"shop","body":{}}', /^partnerId must be digits, as a number or string; body\.orderId is required; /],
     ['['.repeat(10_000), 'HTTP body: nested deeper than 32 levels'],
   ])('is refused: %.30s', (text, problem) => {

@@ -145,6 +145,8 @@ describe('a call to a partner', () => {
       codedTwice('gzip', gzipSync(gzipSync('{"code":200}'))),
     ],
     ['json', 'the response is not valid UTF-8 (line 1, column 25)', inGbk],
+    ['json', 'the response is JSON in which the name "code" appears twice', status(200, {}, '{"code":200,"code":200}')],
+    ['json', 'the response is JSON with a string that contains', status(200, {}, '{"code":200,"describe":"\\u0000"}')],
     ['json', '(line 2, column 12)', status(200, {}, '{"code":200,\n"describe" "success"}')],
     ['too-large', 'the response is larger than 1 MiB: ', huge],
     ['broken', 'the connection closed before a complete HTTP response arrived', reset],

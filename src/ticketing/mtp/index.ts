@@ -1,5 +1,5 @@
 export type { NoticeDeps } from './accept-once.ts'
-export { NoticesInProgress } from './accept-once.ts'
+export { CATALOGUE_REPEAT_S, NoticesInProgress } from './accept-once.ts'
 export { NOTICE_ACTIONS } from './actions.ts'
 export { NOTICE_ENDPOINTS } from './notice.ts'
 export { receivedSince } from './received.ts'

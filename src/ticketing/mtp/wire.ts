@@ -3,7 +3,6 @@ import { momentKey, pageInput, periodInput } from '../../platform/db/page.ts'
 import { asMessage, problem, REQUIRED } from '../../platform/lib/json/field-problem.ts'
 import {
   date,
-  dateTime,
   idText,
   int64,
   maybe,
@@ -41,6 +40,9 @@ export const leavesFieldsOut = (json: unknown): boolean => {
     [json, body].some((part) => !REMARKS.safeParse(part).success)
   )
 }
+
+/** Nothing reads it, so an invalid value must lose neither tickets nor a decision. */
+const unreadTime = z.unknown().optional().meta({ wire: 'datetime' })
 
 /** status: 0 taken off sale, 1 put on sale, 2 information changed, 5 price calendar changed. */
 const dealChange = z.looseObject({ partnerDealId: idText(), status: oneOf(0, 1, 2, 5) })
@@ -81,8 +83,8 @@ export const refundNotice = z.looseObject({
     orderId: int64(),
     refundId: idText(),
     partnerOrderId: idText(),
-    requestTime: maybe(dateTime()),
-    responseTime: maybe(dateTime()),
+    requestTime: unreadTime,
+    responseTime: unreadTime,
   }),
 })
 
@@ -97,8 +99,7 @@ export const payNotice = z.looseObject({
     orderId: int64(),
     partnerOrderId: idText(),
     ...issuedTickets,
-    // It decides nothing, so an invalid value must not lose the tickets.
-    requestTime: z.unknown().optional().meta({ wire: 'datetime' }),
+    requestTime: unreadTime,
     code: envelope.code,
     describe: envelope.describe,
   }),

@@ -35,7 +35,7 @@ const MAX_VALUES = 100_000
 
 /** Problems quote at most 128 characters. */
 const MAX_MESSAGE = 118
-const MAX_NAME = 91
+const MAX_NAME = 77
 
 /** The index after the closing quote of the string that opens at `start`; undefined if it never closes. */
 function endOfText(json: string, start: number): number | undefined {

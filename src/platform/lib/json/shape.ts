@@ -163,6 +163,10 @@ const StoppingArray = z.core.$constructor('StoppingArray', (list: z.ZodArray, de
   z.ZodArray.init(list, def)
   const readAll = list._zod.parse
   const caps = z.core.util.sizeCaps(def.checks).map(([most]) => most)
+  // zod would count the characters of a text, too.
+  for (const { _zod: check } of def.checks ?? []) {
+    if (check.def.when) check.def.when = ({ value }) => Array.isArray(value)
+  }
   list._zod.parse = (payload, context) => {
     const input = payload.value
     // A value that is not a list, or too long a list, is refused before any entry is read.

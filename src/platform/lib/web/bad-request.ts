@@ -45,21 +45,31 @@ export function badRequestAnswer(what: LocalizedText, code: ReturnType<AreaB>) {
   return { headers, body }
 }
 
-/** For what Node cannot parse as HTTP (headers beyond MAX_HEADER_BYTES, a broken request line). */
+/** Closes a connection after what has been written, with time to read it: unread bytes would reset it. */
+export function closeSoon(socket: Socket): void {
+  socket.end()
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
+}
+
+/**
+ * For what Node cannot parse as HTTP (headers beyond MAX_HEADER_BYTES, a broken request line). `answersFirst`: whether
+ * answers to earlier requests still go out on this connection, which is closed after them.
+ */
 export const rawRequestError =
-  (areaB: AreaB) =>
+  (areaB: AreaB, answersFirst: (socket: Socket) => boolean) =>
   (error: NodeJS.ErrnoException & { rawPacket?: unknown }, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
       return
     }
+    if (answersFirst(socket)) return
     const tooLong = error.code === 'HPE_HEADER_OVERFLOW'
     const what = localized(tooLong ? 'head-too-long' : 'not-http')
     const began = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1', 0, 256) : ''
     const { headers, body } = badRequestAnswer(what, areaB(TARGET.exec(began)?.[1] ?? ''))
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
     const status = tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request'
-    socket.end(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
-    // Time to read the answer; the server's own timeouts do not cover requests that its parser has given up on.
-    setTimeout(() => socket.destroy(), LINGER_MS).unref()
+    socket.write(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+    // The server's own timeouts do not cover requests that its parser has given up on.
+    closeSoon(socket)
   }

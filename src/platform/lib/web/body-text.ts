@@ -3,6 +3,9 @@ import { type LocalizedText, localized } from '../localized-text.ts'
 import { NOT_UTF8, placeAt, placed, readUtf8 } from '../utf8.ts'
 import { invalidRequest, type RescodeError } from './rescode.ts'
 
+/** Many Java programs name the charset as the coding, which leaves the body as it is. */
+const NO_CODING = /^(?:|identity|utf-?8)$/i
+
 /** The problem with a compressed body, since no content coding is supported; undefined for an uncompressed one. */
 export function compressedText({
   'content-encoding': header = '',
@@ -11,7 +14,7 @@ export function compressedText({
 }): LocalizedText | undefined {
   if (header === '') return undefined
   const codings = header.split(',').map((coding) => coding.replaceAll(/[^\w.+-]/g, ''))
-  const named = codings.filter((coding) => coding !== '' && coding.toLowerCase() !== 'identity').join(', ')
+  const named = codings.filter((coding) => !NO_CODING.test(coding)).join(', ')
   return named === '' ? undefined : localized('is-compressed', { coding: named.slice(0, 64) })
 }
 

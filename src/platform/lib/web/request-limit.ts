@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { localized } from '../localized-text.ts'
-import { type AreaB, badRequestAnswer } from './bad-request.ts'
+import { type AreaB, badRequestAnswer, closeSoon } from './bad-request.ts'
 import { type Connection, Connections } from './connections.ts'
 import { valuesSent } from './raw-headers.ts'
 import { hasBody } from './read-body.ts'
@@ -14,6 +14,7 @@ declare module 'fastify' {
     /** Stops counting a response that only waits for events (a stream, a long poll). */
     stopCounting(reply: FastifyReply): void
     limitRequests(server: Server, maxConnections: number, handle: RequestListener): Server
+    answersFirst(socket: Socket): boolean
   }
 }
 
@@ -120,6 +121,7 @@ export class RequestLimit {
         response.once('close', () => {
           if (this.#withBody.get(connection)?.request === request) this.#withBody.delete(connection)
           connections.answered(connection)
+          if (connection.ending && connection.unanswered === 0) closeSoon(request.socket)
           if (connection.open && !this.#uncounted.has(response)) this.#release(connection)
         })
         handle(request, response)
@@ -128,8 +130,20 @@ export class RequestLimit {
     return server
   }
 
+  /**
+   * After bytes that are not HTTP, as of a client whose Content-Length is too small: whether whole requests before them
+   * are still unanswered. They may have been carried out, so their answers go out, and then the connection is closed.
+   */
+  answersFirst(socket: Socket): boolean {
+    const connection = this.#of(socket)
+    if (!connection || connection.unanswered === 0) return false
+    if (this.#withBody.get(connection)?.request.complete === false) return false
+    connection.ending = true
+    return true
+  }
+
   stopCounting(response: ServerResponse): void {
-    const connection = this.#servers.map((connections) => connections.of(response.req.socket)).find(Boolean)
+    const connection = this.#of(response.req.socket)
     if (!connection || this.#uncounted.has(response) || response.closed) return
     this.#uncounted.add(response)
     this.#release(connection)
@@ -149,6 +163,10 @@ export class RequestLimit {
       return true
     }
     return false
+  }
+
+  #of(socket: Socket): Connection | undefined {
+    return this.#servers.map((connections) => connections.of(socket)).find(Boolean)
   }
 
   #release(connection: Connection): void {
@@ -179,6 +197,7 @@ export function registerRequestLimit(app: FastifyInstance, limit: RequestLimit):
     limit.stopCounting(raw)
   })
   app.decorate('unreadConnections', () => limit.unread)
+  app.decorate('answersFirst', (socket: Socket) => limit.answersFirst(socket))
   app.decorate('limitRequests', (server: Server, maxConnections: number, handle: RequestListener) =>
     limit.guard(server, maxConnections, handle),
   )

@@ -1,6 +1,8 @@
+import { addSeconds } from '../../../platform/lib/clock.ts'
 import { filledText } from '../../../platform/lib/json/fields.ts'
 import { type Detail, localized } from '../../../platform/lib/localized-text.ts'
 import { jsonFields } from '../../../ticketing/interfaces/index.ts'
+import { CATALOGUE_REPEAT_S } from '../../../ticketing/mtp/index.ts'
 import { ENDPOINTS } from '../../../ticketing/mws-wire/index.ts'
 import { showOrder } from '../../../ticketing/orders/index.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
@@ -32,6 +34,8 @@ export const productChange = defineStep({
         if (named.length === 0 || named.includes(main)) return undefined
         return localized('other-product', { said: named.slice(0, MAX_NAMED).join(', '), wanted: main })
       },
+      // The same bytes again are no new notice, so one sent just before Start would never be seen to arrive.
+      since: addSeconds(context.startedAt, -CATALOGUE_REPEAT_S),
     })
   },
 })

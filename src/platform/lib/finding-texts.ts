@@ -43,7 +43,7 @@ export const FINDINGS = {
   'price-on': 'product {product} with its price on {day}',
   'no-calendar': 'missing: choose a price calendar, or enter both prices, under “Change functions”',
   'id-of-order': '{value}, which order {order} has already',
-  'count-of-type': '{count} (voucherType {type})',
+  'count-of-type': '{count} (voucherType {type}; 1: one a ticket, 2: one an order)',
   'different-ones': '{count}, of which {different} are different',
   'state-and-reason': '{state}: {reason}',
   'answer-lost': 'the response of {interface} is lost: we close the connection once the request is sent',

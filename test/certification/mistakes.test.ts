@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MISTAKES } from '../../src/demo/partner/control/actions.ts'
 import type { DemoMistake } from '../../src/demo/partner/mistakes/mistakes.ts'
 import type { CheckId } from '../../src/sandbox/checks/checks.ts'
+import { fieldReference } from '../../src/sandbox/portal/docs/reference.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
 import { completeStep, EVERYTHING, walk } from '../sandbox/walk.ts'
 import { until } from '../until.ts'
@@ -74,6 +75,10 @@ const HARMLESS: Readonly<Partial<Record<DemoMistake, string>>> = {
   'any-refund-accepted': 'refund-after-use',
 }
 
+const ANCHORS = fieldReference('en').interfaces.flatMap(({ parts }) =>
+  parts.flatMap((part) => part.fields.map(({ anchor }) => anchor)),
+)
+
 let lab: Lab
 /** Counts distinct notices, because the partner keeps resending a refused one. */
 const refusedCalls = async (): Promise<number> =>
@@ -111,6 +116,7 @@ describe('the mistakes of the demo partner', () => {
         expect(result.outcome, mistake).toBe('failed')
         const found = result.failures.find(({ id }) => id === check)
         expect(found, `${mistake}: ${JSON.stringify(result.failures)}`).toMatchObject(says)
+        if (found?.path?.startsWith('body')) expect(ANCHORS, mistake).toContain(found.doc)
         failed.push(mistake)
       }
       await lab.mistakes(...Object.entries(HARMLESS).flatMap(([name, where]) => (where === step ? [name] : [])))

@@ -270,3 +270,38 @@ it('an app can be assigned to a team by its name if the name is unique', async (
   expect(JSON.stringify(await give('Nobody'))).toContain('is not the id or name of a team')
   expect((await give(two?.team ?? '')).data).toMatchObject({ team_id: two?.team })
 })
+
+describe('an app registered for developers', () => {
+  const least = { hosts: ['app.example.com'], scopes: ['USER_INFO'] }
+  const register = (fields: object) => client.admin('POST', '/apps', { ...least, ...fields })
+  const teamOf = async (app_key: unknown) => {
+    const { rows } = await world.pool.query('select team_id from team_app where app_key = $1', [app_key])
+    return rows[0] && client.admin('GET', `/teams/${rows[0].team_id}`)
+  }
+
+  it('gets a new team of its name, whose owner is invited', async () => {
+    const { app_key, app_secret } = await register({ name: 'Lantern Walks', mail: 'lin@example.com' })
+    expect(app_secret).toMatch(/^ghas_/)
+    expect(await teamOf(app_key)).toMatchObject({
+      name: 'Lantern Walks',
+      invitations: [{ mail: 'lin@example.com', role: 'owner' }],
+      apps: [{ app_key }],
+    })
+    expect(await teamOf((await register({ name: 'Alone' })).app_key)).toBeUndefined()
+  })
+
+  it('joins a team that is there, into which somebody can be invited', async () => {
+    const { team } = await founder(world, 'Ferry Tours')
+    const { app_key } = await register({ name: 'Ferries', team_id: 'ferry tours', mail: 'bo@example.com' })
+    expect(await teamOf(app_key)).toMatchObject({
+      team_id: team,
+      invitations: [{ mail: 'bo@example.com', role: 'developer' }],
+    })
+  })
+
+  it('is not made if there is no such team', async () => {
+    const app = JSON.stringify({ ...least, name: 'Lost', app_key: 'lost-app', team_id: 'Nobody' })
+    expect((await client.call('POST', '/admin/v1/apps', ADMIN, app)).text).toContain('is not the id or name of a team')
+    expect((await client.call('GET', '/admin/v1/apps/lost-app', ADMIN)).status).toBe(404)
+  })
+})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Deps } from '../../platform/deps.ts'
+import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { action } from '../../platform/lib/action.ts'
 import { rotation } from '../../platform/lib/crypto/generated-secret.ts'
 import { withMaskedWebhook } from '../../platform/lib/web/web-url.ts'
@@ -15,6 +15,7 @@ import {
 } from './micro-app.ts'
 import { hasSecret, USUAL_TOKEN_AUTH } from './oidc-fields.ts'
 import { rotateSecret } from './secret.ts'
+import { givenAppOfTeam, type MicroApp } from './wire.ts'
 
 export const oneApp = z.strictObject({ app_key: z.string() })
 type OneApp = z.output<typeof oneApp>
@@ -27,8 +28,15 @@ const ofApp =
 /** Reads what another room knows about an app. */
 type OfApp = (deps: Deps, app: OneApp) => Promise<object>
 
-/** Operators' actions on micro-apps. `grantsOf` counts its live grants and their people, `teamOf` shows who develops it. */
-export const appActions = (grantsOf: OfApp, teamOf: OfApp) => [
+/** What another room does with the teams that develop apps. */
+interface Teams {
+  readonly ofApp: OfApp
+  offers(deps: Deps): Promise<Readonly<Record<string, readonly string[]>>>
+  giveNew(deps: Deps, app: MicroApp, to: { team_id: string | undefined; mail: string | undefined }): Promise<void>
+}
+
+/** Operators' actions on micro-apps. `grantsOf` counts its live grants and their people. */
+export const appActions = (grantsOf: OfApp, teams: Teams) => [
   action({
     route: 'GET /apps',
     command: 'app list',
@@ -47,7 +55,7 @@ export const appActions = (grantsOf: OfApp, teamOf: OfApp) => [
     input: oneApp,
     run: ofApp(showMicroApp),
     masked: withMaskedWebhook,
-    beside: teamOf,
+    beside: teams.ofApp,
     related: ({ app_key, team_id }) => [
       team_id
         ? { operation: 'GET /teams/:team_id', text: 'action.team_show', page: ['/teams/:team_id', { team_id }] }
@@ -61,9 +69,16 @@ export const appActions = (grantsOf: OfApp, teamOf: OfApp) => [
     route: 'POST /apps',
     command: 'app create',
     role: 'editor',
-    run: createMicroApp,
+    input: givenAppOfTeam,
+    run: (deps: Deps, { team_id, mail, ...app }) =>
+      inTransaction(deps, async (inside) => {
+        const created = await createMicroApp(inside, app)
+        if (team_id !== undefined || mail !== undefined) await teams.giveNew(inside, created, { team_id, mail })
+        return created
+      }),
     // With a suggested key, a form that is sent twice creates one app.
-    mainFields: ['app_key', 'name', 'logo_url', 'hosts', 'redirect_uris', 'scopes'],
+    mainFields: ['app_key', 'name', 'hosts', 'redirect_uris', 'scopes', 'team_id', 'mail'],
+    offers: teams.offers,
     suggested: () => ({ app_key: newAppKey(), token_auth_methods: USUAL_TOKEN_AUTH }),
     once: ['app_secret', 'webhook_secret'],
     onceWith: ['app_key'],

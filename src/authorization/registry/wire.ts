@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
 import { marked, shapeOf } from '../../platform/db/record-fields.ts'
 import { asMessage } from '../../platform/lib/json/field-problem.ts'
+import { shownName } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
+import { memberMail } from '../../platform/lib/member.ts'
 import type { Problem } from '../../platform/lib/web/rescode.ts'
 import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
 
@@ -72,9 +74,20 @@ export const newMicroApp = RULES.reduce(
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+const asGiven = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((given) => (isObject(given) ? withPkceInA1(given) : given), schema)
+
 /** What operators enter. */
-export const givenMicroApp = z.preprocess((given) => (isObject(given) ? withPkceInA1(given) : given), newMicroApp)
+export const givenMicroApp = asGiven(newMicroApp)
 export type NewMicroApp = z.output<typeof newMicroApp>
+
+/** An app for developers: of a team that is there, or of a new one into which `mail` is invited. */
+export const givenAppOfTeam = asGiven(
+  newMicroApp.safeExtend({
+    team_id: shownName(60).meta({ flag: 'team' }).optional(),
+    mail: memberMail.optional(),
+  }),
+)
 
 /** Changes only the fields that are given; a list replaces the whole list. */
 export const microAppChanges = z.strictObject(shapeOf(MICRO_APP_FIELDS, 'changed')).partial()

@@ -10,13 +10,13 @@ import { InvalidInput, type OutputOf } from '../../platform/lib/json/input.ts'
 import { localized } from '../../platform/lib/localized-text.ts'
 import { isUuid } from '../../platform/lib/uuid.ts'
 import { maskedMail } from '../../platform/lib/web/admin-auth.ts'
-import { lockMicroApp, oneApp, showMicroApp, updateMicroApp } from '../registry/index.ts'
+import { lockMicroApp, type MicroApp, oneApp, showMicroApp, updateMicroApp } from '../registry/index.ts'
 import { appsOfTeam, withdrawOpen } from './app-store.ts'
 import { notFound } from './errors.ts'
 import { inviteAgain, sendInvitation } from './members.ts'
 import { approveRequest, listRequests, oneRequest, refuseRequest, returnRequest, showRequest } from './request.ts'
 import * as store from './store.ts'
-import { makeTeam, peopleOfTeam } from './team.ts'
+import { makeTeam, peopleOfTeam, recordTeamEvent, teamNameOf } from './team.ts'
 import { newTeam, newTeamOf, oneInvitation, oneTeam, type TeamFilter, teamFilter } from './wire.ts'
 
 /** The team by id, or by name if that is unique. */
@@ -65,6 +65,21 @@ const giveApp = (
     return { app_key, team_id, webhook_removed }
   })
 
+interface ForTeam {
+  readonly team_id: string | undefined
+  readonly mail: string | undefined
+}
+
+/** Gives it to that team, or to a new one called like the app. Invites `mail` there, into a new team as its owner. */
+async function giveNew(deps: Deps, { app_key, name }: MicroApp, { team_id, mail }: ForTeam): Promise<void> {
+  const given = team_id ?? (await makeTeam(deps, { name: teamNameOf({ name }) }))
+  const team = await giveApp(deps, { app_key, team_id: given })
+  if (mail === undefined) return
+  const role = team_id === undefined ? 'owner' : 'developer'
+  const invitation_id = await sendInvitation(deps, team.team_id, { mail, role }, null)
+  await recordTeamEvent(deps, 'team_member_invited', team.team_id, { invitation_id, role })
+}
+
 /** Where an app runs that operators have registered. */
 const kindOf = ({ token_auth_methods, cors_origins }: Awaited<ReturnType<typeof showMicroApp>>) =>
   !token_auth_methods.includes('none') ? 'server' : cors_origins.length > 0 ? 'page' : 'native'
@@ -78,8 +93,10 @@ async function teamOf(db: Db, given: string): Promise<string> {
 
 type Change = OutputOf<typeof showRequest>['changes'][number]
 
-const teamOfApp = async ({ db }: Deps, { app_key }: z.output<typeof oneApp>) =>
+const ofApp = async ({ db }: Deps, { app_key }: z.output<typeof oneApp>) =>
   (await store.teamOfApp(db, app_key)) ?? { team: null, team_id: null }
+
+const offers = async ({ db }: Deps) => ({ team_id: await store.teamsToOffer(db, MOST_OFFERED) })
 
 const rows = [
   action({
@@ -146,7 +163,7 @@ const rows = [
     role: 'editor',
     input: givenApp,
     run: giveApp,
-    offers: async ({ db }: Deps) => ({ team_id: await store.teamsToOffer(db, MOST_OFFERED) }),
+    offers,
   }),
   action({
     route: 'GET /app-requests',
@@ -212,5 +229,5 @@ const rows = [
   }),
 ]
 
-/** Operations on teams of developers, and the team of an app, for operators. */
-export const TEAM_ACTIONS = { rows, teamOfApp }
+/** Operations on teams of developers, for operators, and what those on apps do with teams. */
+export const TEAM_ACTIONS = { rows, ofApps: { ofApp, offers, giveNew } }

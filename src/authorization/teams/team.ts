@@ -25,7 +25,8 @@ export const recordTeamEvent = (
 ) => recordAudit(by ? { ...deps, actor: asPerson(deps.actor, by) } : deps, { event, target: `team:${teamId}`, detail })
 
 /** Long names are truncated, never inside a character. */
-const teamNameOf = ({ name }: SignedIn): string => newTeam.shape.name.safeParse(cutTo(name, 60)).data ?? 'Team'
+export const teamNameOf = ({ name }: Pick<SignedIn, 'name'>): string =>
+  newTeam.shape.name.safeParse(cutTo(name, 60)).data ?? 'Team'
 
 /** Accepts the terms and creates a team for the person. Throws TeamRefusal if developers need an invitation. */
 export async function acceptTerms(deps: Deps, person: SignedIn): Promise<void> {

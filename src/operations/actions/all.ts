@@ -26,7 +26,7 @@ import { operatorsOpenApi } from './openapi.ts'
 /** Everything operators can do, grouped by the console section that offers it. */
 export const ACTIONS = {
   apps: [
-    ...appActions(liveGrantsOf, TEAM_ACTIONS.teamOfApp),
+    ...appActions(liveGrantsOf, TEAM_ACTIONS.ofApps),
     ...OAUTH_ACTIONS.ofApps,
     ...APP_EVENT_ACTIONS,
     ...TEAM_ACTIONS.rows,

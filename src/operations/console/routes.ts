@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, parseInput } from '../../platform/lib/json/input.ts'
-import { allows } from '../../platform/lib/web/admin-auth.ts'
+import { allows, ROLES } from '../../platform/lib/web/admin-auth.ts'
 import { sendDownload } from '../../platform/lib/web/download.ts'
 import { NO_STORE_HEADERS, seeOther } from '../../platform/lib/web/envelope.ts'
 import { localeOfRequest, textsFor } from '../../platform/lib/web/page.ts'
@@ -22,11 +22,12 @@ import {
   type ListPage,
   mayDo,
   type PageContext,
+  roleFor,
   type Section,
 } from './page-model.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
-import { titled } from './texts.ts'
+import { roleText, titled } from './texts.ts'
 import { uploadRoutes } from './upload-routes.ts'
 import { doneQuery, formFields, pathParams } from './wire.ts'
 
@@ -57,6 +58,15 @@ function paramsOf({ params }: FastifyRequest): Record<string, string> {
 
 const allowedTo = ({ role }: PageContext, links: readonly ActionLink[]): ActionLink[] =>
   links.filter(({ operation }) => mayDo(role, operation))
+
+/** What higher roles may do here, a sentence for each: who looks for a button learns who has it. */
+const othersMay = ({ role, t }: PageContext, links: readonly ActionLink[]): string[] =>
+  ROLES.filter((needed) => !allows(role, needed)).flatMap((needed) => {
+    const names = links.filter(({ operation }) => roleFor(operation) === needed).map(({ text }) => text)
+    return names.length > 0
+      ? [t('console.others_may', { role: roleText(needed, t), actions: [...new Set(names)].join(' · ') })]
+      : []
+  })
 
 const isDone = ({ query }: FastifyRequest): boolean => doneQuery.safeParse(query).success
 
@@ -99,6 +109,7 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
     const { problems, file, ...list } = await readList(page, context, format)
     if (file) return sendDownload(reply, file)
     const { after, ...others } = fields
+    const actions = page.actions?.(context) ?? []
     const filters = page
       .filters(context)
       .map((field) => ({ ...field, value: context.fields[field.name] ?? field.value ?? '' }))
@@ -114,7 +125,8 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
       exports: mayExport(page, context)
         ? EXPORT_FORMATS.map((kind) => [kind, `?${new URLSearchParams({ ...others, export: kind })}`])
         : [],
-      actions: allowedTo(context, page.actions?.(context) ?? []),
+      actions: allowedTo(context, actions),
+      othersMay: othersMay(context, actions),
       isDone: isDone(request),
     }
     return sendConsolePage(request, reply.code(problems.length > 0 ? 400 : 200), 'console/list', shown, {
@@ -147,7 +159,12 @@ function detailRoute(app: FastifyInstance, contextOf: ContextOf, section: Sectio
   app.get(page.path, { onRequest: rolesOnly(page.operation) }, async (request, reply) => {
     const context = contextOf(request)
     const { actions, ...detail } = await page.read(context)
-    const shown = { notice: '', texts: [], ...detail, actions: allowedTo(context, actions), isDone: isDone(request) }
+    const shown = {
+      ...{ notice: '', texts: [], ...detail },
+      actions: allowedTo(context, actions),
+      othersMay: othersMay(context, actions),
+      isDone: isDone(request),
+    }
     return sendConsolePage(request, reply, 'console/detail', shown, { section: section.id })
   })
 }

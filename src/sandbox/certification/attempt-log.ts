@@ -3,7 +3,7 @@ import { type Detail, type LocalizedText, withValues } from '../../platform/lib/
 import { cutTo } from '../../platform/lib/storable.ts'
 import type { CallCause } from '../../ticketing/partner-calls/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../../ticketing/partners/index.ts'
-import type { CheckId, CommonCheck, ExpectedChecks, Finding } from '../checks/index.ts'
+import { type CheckId, type CommonCheck, docOfAnswer, type ExpectedChecks, type Finding } from '../checks/index.ts'
 import type { Choice } from '../test-plan/index.ts'
 import { appendEvent } from './attempt-store.ts'
 import type { LogEntry } from './event.ts'
@@ -84,13 +84,20 @@ export function openAttemptLog({ deps, partner, attemptId, expects, advisory, si
   let checked = 0
   let hasBegun = false
   let failed = 0
+  /** The interface that was called last; none after a notice. */
+  let called: string | undefined
+  const docOf = (path?: string) => (called && path?.startsWith('body') ? docOfAnswer(called, path) : undefined)
 
   const log: AttemptLog = {
     append: async (entry) => {
+      if (entry.kind === 'calling') called = entry.data.interface
+      if (entry.kind === 'notice') called = undefined
       if (signal.aborted) throw new AttemptInterrupted()
       if (!(await appendEvent(deps.db, attemptId, entry, deps.clock.now()))) throw new AttemptInterrupted()
     },
-    check: async (id, passed, { level = expects[id], problem, ...details } = {}) => {
+    check: async (id, passed, { level = expects[id], problem, ...given } = {}) => {
+      const doc = given.doc ?? docOf(given.path)
+      const details = { ...given, ...(doc && { doc }) }
       const isWarning = advisory || level === 'warning'
       // Details quote the partner's messages, which may contain secrets.
       const masked = Object.fromEntries(Object.entries(details).map(([name, detail]) => [name, maskDetail(detail)]))

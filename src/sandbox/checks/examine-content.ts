@@ -57,7 +57,7 @@ export function contentFindings(
       expected: problem,
       problem: true,
       actual: withRemark(shownDetail(valueAt(answer, path)), path, json),
-      doc: `${doc}.${withoutIndexes(path)}`,
+      doc: docOfAnswer(definition.name, path),
     }))
   if (reading.outcome === 'invalid') return [code, ...envelope, ...failures({ id: 'fields' }, reading.problems), ...ids]
   const lenient = reading.outcome === 'success' ? answerWarnings(definition, json) : []
@@ -101,7 +101,10 @@ const valueAt = (json: unknown, path: string): unknown =>
     .filter((step) => step !== '')
     .reduce<unknown>((value, step) => jsonFields(value)[step], json)
 
-const withoutIndexes = (path: string): string => path.replace(/\[\d+\]/g, '')
+const withoutIndexes = (path: string): string => path.replace(/\[\d*\]/g, '')
+
+/** Where the field reference explains a field of an answer. */
+export const docOfAnswer = (name: string, path: string): string => `${name}.answer.${withoutIndexes(path)}`
 
 const MAX_IMPLAUSIBLE = 20
 
@@ -124,6 +127,6 @@ export async function implausibleFindings(db: Db, call: ExaminedCall): Promise<F
     passed: false,
     path: `body[${index}].${path}`,
     actual: problem,
-    doc: `${definition.name}.answer.body.${withoutIndexes(path)}`,
+    doc: docOfAnswer(definition.name, `body.${path}`),
   }))
 }

@@ -15,5 +15,6 @@ export {
   verdictOf,
 } from './examine.ts'
 export { type Codes, FORGED_CALLS, hasCode } from './examine-code.ts'
+export { docOfAnswer } from './examine-content.ts'
 export { strictness } from './examine-envelope.ts'
 export { sameAnswerFindings } from './same-answer.ts'

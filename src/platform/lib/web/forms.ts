@@ -74,6 +74,12 @@ export function formToResend({ body }: FastifyRequest, thrown: unknown): (readon
   return fields.flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const))
 }
 
+/** The submitted text of a field, to be shown again. */
+export const typedText = (body: unknown, field: string): string => {
+  const typed: unknown = Object(body)[field]
+  return typeof typed === 'string' ? typed : ''
+}
+
 const hasPassword = (body: object): boolean => Object.keys(body).some((name) => /password|secret/i.test(name))
 
 const forbiddenForm = (): RescodeError => new RescodeError(20003, { detail: 'a form from another origin' })

@@ -231,6 +231,7 @@ export function formField(
     label: labelOf(t, action, name),
     kind: secret ? 'password' : texts.length === 0 ? KINDS[kind] : kind === 'list' ? 'several' : 'choice',
     ...(texts.length > 0 ? { choices: texts } : {}),
+    isUnkept: kind === 'json',
     ...(required ? { required } : {}),
     ...(hint === undefined ? {} : { hint }),
     ...(most === undefined ? {} : { most }),

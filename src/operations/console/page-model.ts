@@ -59,6 +59,8 @@ export interface Field {
   readonly required?: boolean
   /** Has a good default: hidden until somebody opens the part of the form that it is in. */
   readonly isFolded?: true
+  /** There may be secrets in it, so the browser keeps nothing of it (views/assets/send-once.js). */
+  readonly isUnkept?: boolean
   readonly hint?: string
   readonly value?: string
   readonly most?: number

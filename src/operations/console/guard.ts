@@ -13,7 +13,7 @@ import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { leadToSignIn, pageOf } from '../../platform/lib/web/return-to.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
 import { ADMIN_TOKEN_NAME, type ConsoleOperator, findConsoleSession, RoleNeeded } from '../operators/index.ts'
-import { mayDo, roleFor } from './page-model.ts'
+import { mayDo, roleFor } from './permissions.ts'
 import { SECTIONS } from './sections/index.ts'
 import { roleText } from './texts.ts'
 

@@ -14,16 +14,8 @@ import type { GatherMetrics } from '../metrics/index.ts'
 import { StaleForm } from './action-form.ts'
 import { HOME, onBehalfOf, rolesOnly, sendConsolePage, whoIs } from './guard.ts'
 import { homePage } from './home.ts'
-import {
-  type ActionLink,
-  type DetailPage,
-  type Field,
-  type FormPage,
-  type ListPage,
-  mayDo,
-  type PageContext,
-  type Section,
-} from './page-model.ts'
+import type { ActionLink, DetailPage, Field, FormPage, ListPage, PageContext, Section } from './page-model.ts'
+import { mayDo } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
 import { titled } from './texts.ts'

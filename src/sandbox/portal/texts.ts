@@ -5,7 +5,7 @@ import { keyOf, type Locale, readTexts, type Translate } from '../../platform/li
 import { WORDS } from '../../platform/lib/web/worded.ts'
 import { interfaceNamed } from '../../ticketing/interfaces/index.ts'
 import type { MemberRefusal } from '../../ticketing/members/index.ts'
-import { MISTAKES, WARNINGS } from '../../ticketing/mws/index.ts'
+import { MISTAKES, TOLERATED, WARNINGS } from '../../ticketing/mws/index.ts'
 import { ORDER_STATES, REFUND_STATES, type showOrder } from '../../ticketing/orders/index.ts'
 import type { ContactRole } from '../../ticketing/partners/index.ts'
 import type { RunRefusal } from '../certification/index.ts'
@@ -56,7 +56,7 @@ export const functionAbout = (id: FunctionId, t: Translate): string => t(`sandbo
 export const refusalText = (reason: RunRefusal['reason'], t: Translate): string => t(`sandbox.refusal.${reason}`)
 
 /** Reasons that are signature mistakes of the same name. */
-export const MISTAKES_ALONE: readonly TextId[] = ['partner-id-missing', 'query-signed']
+export const MISTAKES_ALONE: readonly TextId[] = TOLERATED
 
 /** A text in the reader's language. */
 export function localizedText(text: LocalizedText, t: Translate): string {

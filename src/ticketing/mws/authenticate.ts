@@ -76,7 +76,8 @@ export function isVerified(deps: Deps, partner: PartnerWithSecrets, call: Partne
 }
 
 /** Deviations of some long-running programs: live partners only get a warning. */
-type Tolerated = 'partner-id-missing' | 'query-signed'
+export const TOLERATED = ['partner-id-missing', 'query-signed'] as const
+type Tolerated = (typeof TOLERATED)[number]
 
 /** The deviations of a call that are accepted from a live partner, with a warning, and rejected in stage sandbox. */
 export function toleratedIn(

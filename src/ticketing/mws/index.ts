@@ -1,4 +1,4 @@
-export { checkKeptCall } from './authenticate.ts'
+export { checkKeptCall, TOLERATED } from './authenticate.ts'
 export { jsonBytes, readNotice } from './body-guard.ts'
 export { MISTAKES, WARNINGS, type Warning } from './diagnose/mistakes.ts'
 export { callerOf, mwsSignature, noticeSignature, readSignedCall, type SignedCall } from './guard.ts'

@@ -79,7 +79,7 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     return '?done=renamed'
   })
 
-  const inviting = { ...form, unfit: 'sandbox.members.bad_mail' }
+  const inviting = { ...form, unfit: 'invitation.bad_mail' }
   forTeam.owner.form(`${TEAM}/invite`, inviting, async (context) => {
     const who = parseInput(invite.input, context.request.body)
     return grantRole(context, who.role, async () => {

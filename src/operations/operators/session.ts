@@ -1,11 +1,9 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
-import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
-import type { Keys } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, type Prefix, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Operator } from '../../platform/lib/web/admin-auth.ts'
-import * as store from './store.ts'
+import * as store from './session-store.ts'
 
 /** The last use of a session or token is stored at most this often. */
 export const TOUCH_EVERY_S = 60
@@ -17,9 +15,6 @@ export interface ConsoleOperator extends Operator {
   /** Hash of the session id, 32 bytes, to which an uploaded file is bound between its two forms. */
   readonly sessionHash: Buffer
 }
-
-/** Sessions opened with ADMIN_TOKEN carry this mark of it, so that they end when it changes. */
-const markOf = ({ storage }: Keys, token: string): Buffer => hmacSha256(storage, `ADMIN_TOKEN\n${token}`)
 
 const newSession = ({ keys, config }: Deps, prefix: Prefix, now: Date) =>
   issueToken(keys, { prefix, routingKey: 0, expiresAt: addSeconds(now, config.OPERATOR_SESSION_S) })
@@ -35,7 +30,7 @@ export async function startOperatorSession(deps: Deps, owner: store.SessionOwner
 export async function startAdminTokenSession(deps: Deps, adminToken: string): Promise<string> {
   const now = deps.clock.now()
   const session = newSession(deps, PREFIX.adminTokenSession, now)
-  await store.insertAdminTokenSession(deps.db, session, markOf(deps.keys, adminToken), now)
+  await store.insertAdminTokenSession(deps.db, session, store.markOf(deps.keys, adminToken), now)
   return session.text
 }
 
@@ -44,16 +39,15 @@ export async function startAdminTokenSession(deps: Deps, adminToken: string): Pr
  * ADMIN_TOKEN changes, and when the operator is disabled. A forged cookie costs no statement.
  */
 export async function findConsoleSession(deps: Deps, cookie = ''): Promise<ConsoleOperator | null> {
-  const { db, keys, clock, config } = deps
-  const now = clock.now()
+  const { db, keys } = deps
+  const terms = store.sessionTerms(deps)
+  const { now } = terms
   const own = parseToken(keys, PREFIX.operatorSession, cookie)
   const read = own ?? parseToken(keys, PREFIX.adminTokenSession, cookie)
   if (!read || read.expiresAt <= now) return null
-  const seenSince = addSeconds(now, -config.OPERATOR_IDLE_S)
-  const mark = config.ADMIN_TOKEN === undefined ? null : markOf(keys, config.ADMIN_TOKEN)
   const known = own
-    ? await store.findSession(db, own.hash, now, seenSince)
-    : await store.findAdminTokenSession(db, read.hash, mark, now, seenSince)
+    ? await store.findSession(db, own.hash, terms)
+    : await store.findAdminTokenSession(db, read.hash, terms)
   if (!known) return null
   const { last_seen_at, ...operator } = known
   if (last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, operator.name, read.hash, now)

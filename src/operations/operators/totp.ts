@@ -15,8 +15,8 @@ import {
 } from '../../platform/throttle/index.ts'
 import { lockExisting } from './operator.ts'
 import { type ConsoleOperator, startOperatorSession } from './session.ts'
+import { deleteSession } from './session-store.ts'
 import * as store from './store.ts'
-import { deleteSession } from './store.ts'
 import { oneOperator } from './wire.ts'
 
 const sealingContext = (operatorId: string): string => `operator_totp ${operatorId}`

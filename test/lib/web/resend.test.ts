@@ -10,11 +10,12 @@ import { SHARDS } from '../../one-table.ts'
 /** A page that says that the database is away gives back the form that was sent, to be sent again. */
 
 let world: World
+let client: Client
 let browser: Browser
 let editor: Person
 beforeAll(async () => {
   world = await openWorld()
-  const client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
   browser = await client.signedIn(await client.makeUser(), await client.makeApp())
   editor = (await signedIn(world, 'editor')).person
 })
@@ -36,6 +37,18 @@ describe.skipIf(SHARDS > 1)('a form that is sent while the database is away', ()
     const answer = await browser.send('POST', path, fields)
     expect(answer.text).toContain('nothing that you typed is lost')
     expect(returned(answer, path)).toEqual(fields)
+  })
+
+  it('comes back if it was to sign out, and the session can still be ended', async () => {
+    const person = await client.signedIn(await client.makeUser(), await client.makeApp())
+    const live = async () => (await world.pool.query('select count(*)::int as live from browser_session')).rows[0].live
+    const before = await live()
+    Object.assign(world.pool, { ending: true })
+    const fields = { return_to: '/' }
+    expect(returned(await person.send('POST', '/sign-out', fields), '/sign-out')).toEqual(fields)
+    Object.assign(world.pool, { ending: false })
+    expect((await person.send('POST', '/sign-out', fields)).status).toBe(303)
+    expect(await live()).toBe(before - 1)
   })
 
   it('comes back in the console, and is carried out once the database is there', async () => {

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { ALL_ACTIONS, isPaged } from '../src/operations/actions/index.ts'
+import { type AskedPage, listPage, type Page } from '../src/platform/db/page.ts'
+import { sql } from '../src/platform/db/sql.ts'
 import { gatehouse } from './cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from './harness.ts'
 
@@ -148,6 +151,34 @@ it('neither repeats nor skips a row if others are deleted between pages, even th
   expect(left.length).toBeLessThan(all.length - 6)
   expect(new Set(ids).size).toBe(ids.length)
   expect(left.filter((id) => !ids.includes(id))).toEqual([])
+})
+
+it('a search skips no row if others are deleted while it looks', async () => {
+  await world.pool.query(`
+    create table searched_row (n int8 primary key, is_hit boolean not null);
+    insert into searched_row select n, n = 10003 from generate_series(1, 10100) n`)
+  const { db } = world.deps
+  const list: typeof db.listWithCustomPlan = async (...statement) => {
+    const rows = await db.listWithCustomPlan(...statement)
+    await world.pool.query('delete from searched_row where n <= 100')
+    return rows
+  }
+  const listing = {
+    row: z.object({ n: z.coerce.number() }),
+    columns: sql.part`n, is_hit`,
+    shown: sql.part`n`,
+    from: sql.part`searched_row where true`,
+    wanted: sql.part`is_hit`,
+    keys: { n: 'int8' },
+  }
+  const found: object[] = []
+  for (let after: string[] | undefined = []; after; ) {
+    const page: AskedPage = { limit: 10, after: after.length > 0 ? after : undefined }
+    const { rows, next }: Page<object> = await listPage({ ...db, listWithCustomPlan: list }, listing, page)
+    found.push(...rows)
+    after = next === null ? undefined : JSON.parse(Buffer.from(next, 'base64url').toString())
+  }
+  expect(found).toEqual([{ n: 10_003 }])
 })
 
 it.each([

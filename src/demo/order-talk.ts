@@ -2,7 +2,7 @@ import type { OutputOf } from '../platform/lib/json/input.ts'
 import { jsonIn } from '../platform/lib/json/lossless.ts'
 import type { Detail } from '../platform/lib/localized-text.ts'
 import { parsedUrl } from '../platform/lib/parsed-url.ts'
-import { addDays, beijingDate, beijingTime } from '../platform/lib/time-zone.ts'
+import { addDays, beijingDate, utcTime } from '../platform/lib/time-zone.ts'
 import { RefusedRequest } from '../platform/lib/web/rescode.ts'
 import { pullCatalogue, pullPrices } from '../ticketing/catalogue/index.ts'
 import { createOrder, payOrder, queryOrder, refundOrder, showOrder } from '../ticketing/orders/index.ts'
@@ -70,7 +70,7 @@ const historyLines = (history: OutputOf<typeof showOrder>['history']): string[] 
       before === null ? `${name} ${after}` : `${name} ${before} → ${after}`,
     )
     const subject = record === 'order' ? record : `${record} ${record_id}`
-    return `  ${beijingTime(at)}  ${cause.padEnd(8)}  ${subject}: ${fields.join(', ')}`
+    return `  ${utcTime(at.toISOString())}  ${cause.padEnd(8)}  ${subject}: ${fields.join(', ')}`
   })
 
 /** What the conversation needs: the dependencies of operations, an output, and a way to wait. */

@@ -23,7 +23,7 @@ describe('/admin/v1/users', () => {
     const masked = {
       ...shown,
       name: `${shown.name[0]}***`,
-      big_avatar_url: '',
+      big_avatar_url: '***',
       phone_number: `*********${ALICE.phone_number?.slice(-2)}`,
     }
     const one = (data: object) => ({ ...data, deletion_requested_at: null })
@@ -48,7 +48,7 @@ describe('/admin/v1/users', () => {
     const changed = await call('POST', '/users/update', { ...key, ...changes })
     expect(changed).toMatchObject({
       status: 200,
-      data: { name: 'Z***', passport: 'Other@example.com', big_avatar_url: '' },
+      data: { name: 'Z***', passport: 'Other@example.com', big_avatar_url: '***' },
     })
     expect(await call('GET', '/users/1/edited?reason=a%20test')).toMatchObject({
       data: { ...changes, big_avatar_url: ALICE.big_avatar_url, status: 'active' },

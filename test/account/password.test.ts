@@ -72,6 +72,17 @@ describe('an operator’s password link', () => {
     expect(await signsIn(user, NEW)).toBe(true)
   })
 
+  it('ends the session of whose password it sets, not that of somebody else in the same browser', async () => {
+    const [own, other] = [await makePerson(), await makePerson()]
+    for (const { browser } of [own, other]) {
+      const token = await makeLink(own.user)
+      const fields = { token, password: NEW, password_again: NEW }
+      expect((await browser.send('POST', '/password', fields)).text).toContain('The password was changed')
+    }
+    expect(await isSignedIn(other.browser)).toBe(true)
+    expect([...own.browser.cookies.keys()]).not.toContain('gatehouse_session')
+  })
+
   it('is followed by a sign-in, however many failed before with the forgotten password', async () => {
     const { user } = await makePerson()
     for (let n = 0; n < 6; n++) await signsIn(user, `wrong password ${n}`)

@@ -158,6 +158,11 @@ describe('POST /sign-in', () => {
     expect(body).toContain('Enter your username and your password.')
   })
 
+  it('shows an incomplete form again with the username', async () => {
+    const { statusCode, body } = await post('/sign-in', form({ passport: 'lin', password: '' }))
+    expect([statusCode, body]).toEqual([400, expect.stringContaining('name="passport" value="lin"')])
+  })
+
   it('ignores a return_to that is repeated or leads to another site', async () => {
     const twice = await post('/sign-in', `${form(RIGHT)}&return_to=/b`)
     expect(twice.headers.location).toBe('/')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { roleFor } from '../../src/operations/console/page-model.ts'
+import { roleFor } from '../../src/operations/console/permissions.ts'
 import { SECTIONS } from '../../src/operations/console/sections/index.ts'
 import { createOperator } from '../../src/operations/operators/index.ts'
 import { ROLES, type Role } from '../../src/platform/lib/web/admin-auth.ts'

@@ -161,6 +161,8 @@ export function addressOf(path: string, filled: Filled, name = 'somebody'): stri
   const query = new URLSearchParams({ cid: String(USER.cid), user_id: USER.user_id })
   if (path === '/users/end-session') query.set('session_id', 'x'.repeat(43))
   if (path === '/grants/revoke') query.set('grant_id', filled.grant_id)
+  if (path === '/operators/:name/tokens/revoke')
+    return `/console/operators/${name}/tokens/revoke?token_id=${filled.request_id}`
   const filledIn = path.replace(/:(\w+)/g, (_, param: string) => encodeURIComponent(params[param] ?? ''))
   return `/console${filledIn}${/^\/(?:users\/(?!new$|deletion-requests$)|grants\/)/.test(path) ? `?${query}` : ''}`
 }

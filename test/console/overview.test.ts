@@ -47,6 +47,16 @@ describe('the search', () => {
     expect((await support.get('/console/search?q=zhang')).location).toMatch('/console/users/user?cid=7')
   })
 
+  it('finds teams by name and id, and operators only for admins', async () => {
+    const { team_id } = filled
+    await world.pool.query("update team set name = 'Harbour Tours'")
+    for (const query of ['harbour', team_id])
+      expect((await viewer.get(`/console/search?q=${query}`)).location, query).toBe(`/console/teams/${team_id}`)
+    const { person, name } = await signedIn(world, 'admin')
+    expect((await person.get(`/console/search?q=${name.toUpperCase()}`)).location).toBe(`/console/operators/${name}`)
+    expect((await viewer.get(`/console/search?q=${name}`)).text).toContain('Nothing was found')
+  })
+
   it('redirects to the only match, or lists all matches', async () => {
     expect((await viewer.get('/console/search?q=88001')).location).toBe('/console/orders/88001')
     expect((await viewer.get(`/console/search?q=${filled.app_key}`)).location).toBe(`/console/apps/${filled.app_key}`)

@@ -175,7 +175,9 @@ describe('a change', () => {
       /ghop_/,
     )
     const [, token] = /token_id=([0-9a-f-]{36})/.exec((await admin.get(page)).text) ?? []
-    expect((await admin.submit(`${page}/tokens/revoke?token_id=${token}`)).status).toBe(303)
+    const revoke = `${page}/tokens/revoke?token_id=${token}`
+    expect((await admin.get(revoke)).text).toMatch(/<dt>Name of the token<\/dt><dd[^>]*>first</)
+    expect((await admin.submit(revoke)).status).toBe(303)
     expect((await admin.submit(`${page}/reset-totp`)).status).toBe(303)
     expect((await admin.submit(`${page}/disable`)).status).toBe(303)
     expect((await admin.get(page)).text).toContain('Disabled')

@@ -43,6 +43,23 @@ it('the edit form starts empty and changes only the fields that are filled in, s
   expect((await as('support').get(at('update'))).status).toBe(403)
 })
 
+it('the edit form removes a phone number, unless another one is typed', async () => {
+  const number = async () => (await world.pool.query('select phone_number from user_profile')).rows[0].phone_number
+  const asked = (await as('editor').get(at('update'))).text
+  expect(asked).toMatch(/Remove the present value<[\s\S]*?name="cleared" value="phone_number"> Phone number</)
+  await as('editor').submit(at('update'), { cleared: 'phone_number', phone_number: '+8613800138001' })
+  expect(await number()).toBe('+8613800138001')
+  await as('editor').submit(at('update'), { cleared: 'phone_number' })
+  expect(await number()).toBeNull()
+  const again = { ...USER, cid: String(USER.cid), cleared: 'phone_number' }
+  await as('editor').submit('/console/api/user_update', { ...again, phone_number: '+8613800138000' })
+  expect(await number()).toBe('+8613800138000')
+  expect((await as('editor').submit('/console/api/user_update', again)).text).toContain(
+    '&quot;phone_number&quot;: null',
+  )
+  await world.pool.query("update user_profile set phone_number = '+8613800138000'")
+})
+
 describe('the access ledger', () => {
   it('is shown page by page, newest hour first, and each view is audited', async () => {
     await world.pool.query(

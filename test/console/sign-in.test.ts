@@ -90,6 +90,11 @@ describe('the holder of ADMIN_TOKEN', () => {
 })
 
 describe('an operator', () => {
+  it('whose form is incomplete gets it again with the name', async () => {
+    const { status, text } = await new Person(world).post('/console/sign-in', { name: 'lin yue', password: '' })
+    expect([status, text]).toEqual([400, expect.stringContaining('value="lin yue"')])
+  })
+
   it('who adds an authenticator in two windows has to sign in again in the slower one', async () => {
     await createOperator(world.deps, { name: 'two-windows', role: 'viewer', days: 1 })
     await setOperatorPassword(world.deps, { name: 'two-windows', password: PASSWORD })

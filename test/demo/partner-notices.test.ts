@@ -177,6 +177,21 @@ describe('the outbox', () => {
     expect(outbox.notices.length).toBeLessThanOrEqual(1_000)
     expect(outbox.notices.at(-1)?.message).toEqual({ n: 1_099 })
   })
+
+  it('gives up the oldest where a thousand wait, and no longer sends it', async () => {
+    let sent = 0
+    const deliver = async () => ({ code: undefined, describe: `not there ${++sent}` })
+    const pauses = [5, ...Array<number>(2_000).fill(1_000_000)]
+    const outbox = openOutbox({ partnerId: '7001', log: partner.app.log }, deliver, () => pauses.shift() ?? 1)
+    const oldest = outbox.post('/mtp/api/deal/change/notice', { n: 0 })
+    await oldest.firstAttempt
+    for (let n = 1; n <= 1_000; n++) outbox.post('/mtp/api/deal/change/notice', { n })
+    expect([outbox.notices.length, oldest.givenUp]).toEqual([1_000, true])
+    await vi.waitFor(() => expect(sent).toBe(1_001), LONG)
+    await new Promise((done) => setTimeout(done, 50))
+    expect([sent, oldest.attempts]).toEqual([1_001, 1])
+    outbox.close()
+  })
 })
 
 describe('the control API', () => {

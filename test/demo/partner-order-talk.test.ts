@@ -50,6 +50,7 @@ describe('npm run demo:order', () => {
     expect(printed).toMatch(/ {2}Partner +598 issuing/)
     expect(printed).toMatch(/ {2}Partner +602 under review/)
     expect(printed).not.toContain('undefined')
+    expect(printed).toMatch(/^ {2}2026-05-06 10:34:20 UTC {2}operator {2}order: state creating$/m)
     expect(printed).toMatch(
       /Order \d{16} is consumed: 2 used, 0 refunded\. Its history, in Beijing time:\n(.*\n)*.*notice .*paid → consumed/,
     )

@@ -109,6 +109,15 @@ describe('signing in to the sandbox', () => {
     expect(body).toContain('Enter your clientId and your password')
   })
 
+  it('shows an incomplete form again with what was typed', async () => {
+    const typed = { client_id: partner.client_id, mail: 'not a mail', password: 'a password' }
+    const { statusCode, body } = await post(world, '/sandbox/sign-in', typed, {})
+    expect(statusCode).toBe(400)
+    expect(body).toContain(`value="${partner.client_id}"`)
+    expect(body).toContain('value="not a mail"')
+    expect(body).not.toContain('a password')
+  })
+
   it('locks a clientId out after too many failures, even with the right secret', async () => {
     for (let failures = 0; failures < 5; failures++) expect((await signIn(world, wrong())).statusCode).toBe(403)
     world.clock.advance(200)

@@ -6,6 +6,7 @@ import { WeakPassword } from '../../platform/lib/crypto/weak-password.ts'
 import { hasWrongCharacters } from '../../platform/lib/json/input.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
 import { FORM_OWNER } from '../../platform/lib/web/form-owner.ts'
+import { typedText } from '../../platform/lib/web/forms.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { retryAfter, sendPage, textsFor } from '../../platform/lib/web/page.ts'
@@ -88,9 +89,12 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const problem = problemOf(form, t)
     if (!form.success || problem) return sendForm(request, reply.code(400), token, problem)
     const acting = { ...deps, actor: actorOf(request, 'user') }
+    const session = await findSession(deps, cookie.read(request))
     try {
-      const passkeys = await setPasswordByLink(acting, { token, password: form.data.password, address: request.ip })
-      cookie.clear(reply)
+      const change = { token, password: form.data.password, address: request.ip }
+      const { owner, passkeys } = await setPasswordByLink(acting, change)
+      // Somebody else may be signed in here.
+      if (session && subjectOf(session) === subjectOf(owner)) cookie.clear(reply)
       return await send(request, reply, { done: true, passkeys: hasPasskeys(config) ? passkeys : [] })
     } catch (error) {
       if (!(error instanceof WeakPassword)) throw error
@@ -146,8 +150,8 @@ export const forgottenPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { 
   app.post(FORGOTTEN, async (request, reply) => {
     const t = textsFor(request)
     const form = forgottenForm.safeParse(request.body)
-    if (!form.success) return show(request, reply.code(400), { alert: t('forgotten.incomplete') })
-    const { passport } = form.data
+    const passport = typedText(request.body, 'passport')
+    if (!form.success) return show(request, reply.code(400), { passport, alert: t('forgotten.incomplete') })
     const until = await askForPassword(deps, { passport, address: request.ip, device: deviceCookie.read(request) })
     if (!until) return show(request, reply, { passport, asked: true })
     const when = retryAfter(request, reply, until, clock.now())

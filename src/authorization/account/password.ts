@@ -70,18 +70,18 @@ export async function openPasswordLink({ db, keys, clock }: Deps, token: string)
 /**
  * Sets the password, uses up the link and ends all sessions of the person. Of concurrent calls with one link exactly
  * one succeeds; the others throw PasswordRefused. After WeakPassword the link stays usable. Failed sign-ins to this
- * account from this network, with which most people who need a link begin, no longer count. Returns the names of the
- * passkeys, which still work.
+ * account from this network, with which most people who need a link begin, no longer count. Returns whose password it
+ * was, and the names of the passkeys, which still work.
  */
 export async function setPasswordByLink(
   deps: Deps,
   { token, password, address }: Readonly<Record<'token' | 'password' | 'address', string>>,
 ) {
-  const { routingKey, passport } = await openPasswordLink(deps, token)
-  await refuseWeakPassword(password, passport)
+  const owner = await openPasswordLink(deps, token)
+  await refuseWeakPassword(password, owner.passport)
   // Outside the transaction: hashing is slow and may queue for a slot.
   const passwordHash = await deps.passwordSlots.run(() => hashPassword(password))
-  const passkeys = await inPersonTransaction(deps, routingKey, async (inside, db) => {
+  const passkeys = await inPersonTransaction(deps, owner.routingKey, async (inside, db) => {
     const link = await openPasswordLink(inside, token)
     if (!(await store.lockUser(db, link))) throw new PasswordRefused('link_invalid')
     if (!(await store.spendLink(db, link.routingKey, link.hash, deps.clock.now())))
@@ -90,8 +90,8 @@ export async function setPasswordByLink(
     await forgetSessionCount(inside, link)
     return passkeysOf(db, link)
   })
-  await (await personLimits(deps, passport, { address })).forget()
-  return passkeys.map(({ name }) => name)
+  await (await personLimits(deps, owner.passport, { address })).forget()
+  return { owner, passkeys: passkeys.map(({ name }) => name) }
 }
 
 export const ownPassport = async ({ db }: Deps, session: UserRowKey): Promise<string> =>

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { hasPasskeys } from '../../platform/config/people.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
+import { typedText } from '../../platform/lib/web/forms.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { cookieCheck } from '../../platform/lib/web/own-cookie.ts'
 import { sendPage, textsFor } from '../../platform/lib/web/page.ts'
@@ -87,9 +88,9 @@ export const signInPages: FastifyPluginAsync<{ deps: UpstreamDeps }> = async (ap
     const params = paramsOf(request.body)
     const t = textsFor(request)
     const form = signInForm.safeParse(request.body)
-    if (!form.success) return sendSignIn(request, reply.code(400), params, t('sign_in.incomplete'))
+    const again = { ...params, passport: typedText(request.body, 'passport') }
+    if (!form.success) return sendSignIn(request, reply.code(400), again, t('sign_in.incomplete'))
     const { passport, password } = form.data
-    const again = { ...params, passport }
     if (cookies.isRefused(request)) {
       noteForLog(request, { detail: 'cookies refused' })
       return sendSignIn(request, reply.code(400), again, t('sign_in.cookies'))

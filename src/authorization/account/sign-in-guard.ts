@@ -73,12 +73,14 @@ export async function signOut(deps: UpstreamDeps, request: FastifyRequest, reply
   const acting = { ...deps, actor: actorOf(request, 'user') }
   const cookie = sessionCookie(deps.config)
   const session = cookie.read(request)
-  cookie.clear(reply)
-  if (deps.upstream) {
-    return endSessionThere(acting, { session, mark: browserMark(deps).keep(request, reply), goOn })
+  const end = async (): Promise<string> => {
+    if (deps.upstream) return endSessionThere(acting, { session, mark: browserMark(deps).keep(request, reply), goOn })
+    await endThisSession(acting, session)
+    return goOn
   }
-  await endThisSession(acting, session)
-  return goOn
+  const next = await end()
+  cookie.clear(reply) // only now: without it nobody could end a session that an outage has kept
+  return next
 }
 
 // ---- changes that need a fresh sign-in

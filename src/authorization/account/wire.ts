@@ -180,7 +180,7 @@ const firstLetter = (text: string): string => `${[...text][0] ?? ''}***`
 export const maskedUser = (user: User): User => ({
   ...user,
   name: firstLetter(user.name),
-  big_avatar_url: '',
+  big_avatar_url: user.big_avatar_url && '***',
   phone_number: user.phone_number === null ? null : lastDigits(user.phone_number),
 })
 

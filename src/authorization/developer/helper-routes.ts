@@ -1,8 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { typedText } from '../../platform/lib/web/forms.ts'
 import { perLocale, translator } from '../../platform/lib/web/locale.ts'
 import type { OutboundDeps } from '../../platform/outbound/index.ts'
 import { openStandardRequests } from '../oidc/index.ts'
-import { type PersonRequest, typedText } from '../people/index.ts'
+import type { PersonRequest } from '../people/index.ts'
 import { appsOfPerson } from '../teams/index.ts'
 import { developerPages, HOME } from './guard.ts'
 import { checkTicket, idTokenView } from './helpers.ts'
@@ -18,7 +19,7 @@ const MAX_TOKEN = 8_192
 
 /** What was pasted, empty if it is too long. It is neither stored nor shown again. */
 function pasted(context: PersonRequest, field: string, most: number): string {
-  const text = typedText(context, field)
+  const text = typedText(context.request.body, field)
   return text.length > most ? '' : text.trim()
 }
 

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { parseInput } from '../../platform/lib/json/input.ts'
-import { type PersonRequest, typedText } from '../people/index.ts'
+import type { PersonRequest } from '../people/index.ts'
 import {
   acceptTerms,
   appsOfTeams,
@@ -32,7 +32,7 @@ export const homeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     )
     return context.page('home', 'developer/home', {
       alert,
-      name: typedText(context, 'name'),
+      name: typedText(context.request.body, 'name'),
       teams: teams.map(({ team_id, name, role }) => ({
         ...{ id: team_id, name, role },
         apps: apps.filter((app) => app.team_id === team_id),
@@ -74,3 +74,5 @@ export const homeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     return `${HOME}/teams/${await joinTeam(context.deps, token, context.person)}`
   })
 }
+
+import { typedText } from '../../platform/lib/web/forms.ts'

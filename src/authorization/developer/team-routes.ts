@@ -3,9 +3,10 @@ import type { Deps } from '../../platform/deps.ts'
 import { type OutputOf, parseInput } from '../../platform/lib/json/input.ts'
 import { invitationInWords, type MemberRole } from '../../platform/lib/member.ts'
 import { doneText } from '../../platform/lib/web/done-query.ts'
+import { typedText } from '../../platform/lib/web/forms.ts'
 import type { Translate } from '../../platform/lib/web/locale.ts'
 import { STEP_UP } from '../account/index.ts'
-import { pathOf, typedText } from '../people/index.ts'
+import { pathOf } from '../people/index.ts'
 import {
   appsOfTeam,
   invite,
@@ -33,12 +34,12 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   async function show(context: TeamRequest, alert = ''): Promise<FastifyReply> {
     const { team, request, page, t } = context
     const { members, invitations } = await peopleOfTeam(deps.db, team.team_id)
-    const mail = typedText(context, 'mail')
+    const mail = typedText(context.request.body, 'mail')
     return page('home', 'developer/team', {
       alert,
       mail,
-      role: mail && typedText(context, 'role'), // without an address the role is a member's
-      typedName: typedText(context, 'name'),
+      role: mail && typedText(context.request.body, 'role'), // without an address the role is a member's
+      typedName: typedText(context.request.body, 'name'),
       asks: !(await STEP_UP.isFresh(deps, context.person)),
       done: done(request),
       team: { id: team.team_id, name: team.name, isOwner: team.role === 'owner' },
@@ -78,7 +79,7 @@ export const teamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     return '?done=renamed'
   })
 
-  const inviting = { ...form, unfit: 'sandbox.members.bad_mail' }
+  const inviting = { ...form, unfit: 'invitation.bad_mail' }
   forTeam.owner.form(`${TEAM}/invite`, inviting, async (context) => {
     const who = parseInput(invite.input, context.request.body)
     return grantRole(context, who.role, async () => {

@@ -24,12 +24,6 @@ export interface PersonRequest {
   goTo(path: string): FastifyReply
 }
 
-/** The submitted text of a field, to be shown again. */
-export const typedText = ({ request }: PersonRequest, field: string): string => {
-  const typed: unknown = Object(request.body)[field]
-  return typeof typed === 'string' ? typed : ''
-}
-
 /** Returns the reply, or a redirect: an absolute path, or a suffix such as `?done=saved` to the path of its page. */
 type Work<Context> = (context: Context) => Promise<FastifyReply | string>
 type Handler<Context> = (context: Context) => Promise<FastifyReply>

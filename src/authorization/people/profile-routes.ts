@@ -6,13 +6,14 @@ import { localized } from '../../platform/lib/localized-text.ts'
 import { subjectOf } from '../../platform/lib/subject.ts'
 import { doneText } from '../../platform/lib/web/done-query.ts'
 import { FORM_OWNER } from '../../platform/lib/web/form-owner.ts'
+import { typedText } from '../../platform/lib/web/forms.ts'
 import { retryAfter } from '../../platform/lib/web/page.ts'
 import { hasBody } from '../../platform/lib/web/read-body.ts'
 import { invalidRequest, noSuchPath } from '../../platform/lib/web/rescode.ts'
 import { announcedBytes, isFileTooLarge } from '../../platform/lib/web/upload.ts'
 import { limitPages } from '../../platform/throttle/index.ts'
 import { OWN_PROFILE, type SignedIn, STEP_UP } from '../account/index.ts'
-import { accountPages, type PersonRequest, typedText } from './account-guard.ts'
+import { accountPages, type PersonRequest } from './account-guard.ts'
 
 const PROFILE = '/account/profile'
 const CONTACTS = ['phone', 'mail'] as const
@@ -80,9 +81,9 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     reply.code(400)
     const alert = t(field === 'big_avatar_url' ? 'account.profile.avatar_unfit' : 'account.profile.unfit')
     const typed = {
-      name: typedText(context, 'name'),
-      gender: typedText(context, 'gender'),
-      avatar: typedText(context, 'big_avatar_url'),
+      name: typedText(context.request.body, 'name'),
+      gender: typedText(context.request.body, 'gender'),
+      avatar: typedText(context.request.body, 'big_avatar_url'),
     }
     return show(context, { alert, field, typed })
   })
@@ -103,13 +104,17 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       const { passport, phone_number } = await ownProfile(person)
       if (!typed.success || typed.data.value === (kind === 'phone' ? phone_number : passport)) {
         reply.code(400)
-        return show(context, { alert: t(UNFIT[kind]), field: kind, typed: { [kind]: typedText(context, 'value') } })
+        return show(context, {
+          alert: t(UNFIT[kind]),
+          field: kind,
+          typed: { [kind]: typedText(context.request.body, 'value') },
+        })
       }
       const until = await OWN_PROFILE.ask(acting, typed.data, person, request.ip)
       if (!until) return `#${kind}`
       const when = retryAfter(request, reply, until, deps.clock.now())
       const alert = t('account.profile.limited', { when })
-      return show(context, { alert, field: kind, typed: { [kind]: typedText(context, 'value') } })
+      return show(context, { alert, field: kind, typed: { [kind]: typedText(context.request.body, 'value') } })
     })
 
     form(`${PROFILE}/${kind}/confirm`, async (context) => {

@@ -78,7 +78,7 @@ export interface Notice {
   attempts: number
   refusals: number
   acknowledged: boolean
-  /** The platform kept refusing it. */
+  /** The platform kept refusing it, or too many waited. */
   givenUp: boolean
   /** The last response of the platform, or why it could not be reached. */
   lastAnswer: string
@@ -122,7 +122,7 @@ export function openOutbox(
     const answer = await deliver(notice.path, text, closing.signal)
     if (answer.code === REFUSED) notice.refusals += 1
     notice.acknowledged = answer.code === 200
-    notice.givenUp = !notice.acknowledged && notice.refusals >= MOST_REFUSALS
+    notice.givenUp ||= !notice.acknowledged && notice.refusals >= MOST_REFUSALS
     notice.lastAnswer = `${answer.code ?? 'no response'}: ${answer.describe}`
     const outcome = notice.givenUp ? 'was refused and is given up' : 'will be sent again'
     if (!notice.acknowledged) log.warn({ path: notice.path, answer }, `the notice ${outcome}`)
@@ -132,14 +132,18 @@ export function openOutbox(
     await notice.firstAttempt
     while (!isSettled(notice)) {
       await sleep(pause(notice.attempts), undefined, { signal: closing.signal })
-      await attempt(notice, text)
+      if (!notice.givenUp) await attempt(notice, text)
     }
   }
 
+  /** The oldest makes room: one that is settled, or else one that is then given up. */
   function keep(notice: Notice): void {
-    const oldest = notices.length < MOST_KEPT ? -1 : notices.findIndex(isSettled)
-    if (oldest >= 0) notices.splice(oldest, 1)
     notices.push(notice)
+    if (notices.length <= MOST_KEPT) return
+    const [oldest] = notices.splice(Math.max(0, notices.findIndex(isSettled)), 1)
+    if (!oldest || isSettled(oldest)) return
+    oldest.givenUp = true
+    log.warn({ path: oldest.path }, 'too many notices wait: the oldest is given up')
   }
 
   return {

@@ -82,6 +82,9 @@ export function formPage(places: Places, change: Placed): FormPage {
             ...formFieldOf(change, field, record, context, suggested),
             ...(offers?.[field.name] ? { offers: offers[field.name] } : {}),
           })),
+          ...(isEdit || change.present || change.about.length === 0
+            ? []
+            : clearedField(change, asks(context), context)),
           ...retypedField(change, record, context),
         ],
         back: backOf(detail ?? list, { ...keysIn(change, context), ...record }),
@@ -104,6 +107,24 @@ export function formPage(places: Places, change: Placed): FormPage {
       return once ? { ...once, ...(created ? { back: created.address } : {}) } : created
     },
   }
+}
+
+const CLEARED = 'cleared'
+
+const isClearable = ({ nullable, initially }: InputField): boolean => nullable && initially === undefined
+
+/** Boxes for what may be removed, where the form does not show it: an empty field changes nothing. */
+export function clearedField(action: Pick<Placed, 'id' | 'route'>, all: readonly InputField[], { t }: PageContext) {
+  const choices = all.filter(isClearable).map(({ name }) => [name, labelOf(t, action, name)] as const)
+  return choices.length > 0 ? [{ name: CLEARED, label: t('console.cleared'), kind: 'several' as const, choices }] : []
+}
+
+/** What was typed; of the fields chosen for removal null, unless something was typed there. */
+export function withCleared(all: readonly InputField[], typed: PageContext['fields']): Values {
+  const { [CLEARED]: chosen = '', ...fields } = typed
+  const names = chosen.split('\n')
+  const cleared = all.filter((field) => isClearable(field) && names.includes(field.name))
+  return { ...Object.fromEntries(cleared.map(({ name }) => [name, null])), ...readFields(all, fields) }
 }
 
 const RETYPED = 'typed'
@@ -168,7 +189,7 @@ function typedIn(change: Placed, all: readonly InputField[], record: Values, { f
     .filter(([name, value]) => (fields[name] ?? '') !== '' && fields[name] !== String(value))
     .map(([field]) => ({ field, problem: localized('already-so') }))
   if (problems.length > 0) throw new InvalidInput(problems)
-  return readFields(all, fields)
+  return withCleared(all, fields)
 }
 
 /** Only the fields that the form changes. Throws if somebody else has changed the record since the page was shown. */
@@ -231,6 +252,7 @@ export function formField(
     label: labelOf(t, action, name),
     kind: secret ? 'password' : texts.length === 0 ? KINDS[kind] : kind === 'list' ? 'several' : 'choice',
     ...(texts.length > 0 ? { choices: texts } : {}),
+    isUnkept: kind === 'json',
     ...(required ? { required } : {}),
     ...(hint === undefined ? {} : { hint }),
     ...(most === undefined ? {} : { most }),

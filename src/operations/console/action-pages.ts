@@ -1,15 +1,8 @@
 import { ACTIONS, exportOf, isPaged, recordIn, rowsIn, type Values } from '../actions/index.ts'
 import { formField, formPage } from './action-form.ts'
 import { readFields, tableOf } from './action-values.ts'
-import {
-  type ActionLink,
-  type Field,
-  type ListPage,
-  mayDo,
-  type PageContext,
-  type Section,
-  type Table,
-} from './page-model.ts'
+import type { ActionLink, Field, ListPage, PageContext, Section, Table } from './page-model.ts'
+import { mayDo } from './permissions.ts'
 import {
   aboutOf,
   addressOf,

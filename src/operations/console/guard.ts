@@ -1,10 +1,10 @@
-import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler, preHandlerAsyncHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler, preValidationAsyncHookHandler } from 'fastify'
 import type { Config } from '../../platform/config/index.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { mayBeDone } from '../../platform/lib/database-errors.ts'
 import { prefersHtml } from '../../platform/lib/web/accept.ts'
 import { failureAnswerOf, NO_STORE_HEADERS, prepareFailure } from '../../platform/lib/web/envelope.ts'
 import { FORM_OWNER } from '../../platform/lib/web/form-owner.ts'
+import { formToResend } from '../../platform/lib/web/forms.ts'
 import { inMinutes } from '../../platform/lib/web/locale.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { type OwnCookie, ownCookie } from '../../platform/lib/web/own-cookie.ts'
@@ -13,7 +13,7 @@ import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { leadToSignIn, pageOf } from '../../platform/lib/web/return-to.ts'
 import { trafficTexts } from '../../sandbox/portal/index.ts'
 import { ADMIN_TOKEN_NAME, type ConsoleOperator, findConsoleSession, RoleNeeded } from '../operators/index.ts'
-import { mayDo, roleFor } from './page-model.ts'
+import { mayDo, roleFor } from './permissions.ts'
 import { SECTIONS } from './sections/index.ts'
 import { roleText } from './texts.ts'
 
@@ -43,8 +43,11 @@ export const onBehalfOf = <Given extends Deps>(deps: Given, request: FastifyRequ
   actor: { ...actorOf(request, 'operator', whoIs(request).name), by: 'console' },
 })
 
-/** Redirects to the sign-in without a session, and to the page that adds an authenticator without one (`pending`). */
-export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolean }): onRequestAsyncHookHandler => {
+/**
+ * Redirects to the sign-in without a session, and to the page that adds an authenticator without one (`pending`). Forms are
+ * read before it, so that the page that says that the database is away can give back what was typed.
+ */
+export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolean }): preValidationAsyncHookHandler => {
   const cookie = consoleCookie(deps.config)
   return async (request, reply) => {
     const session = cookie.read(request)
@@ -74,8 +77,8 @@ export const refuseForgedForms =
     FORM_OWNER.bindFormsTo(keys, request, owner)
   }
 
-/** An onRequest hook: throws RoleNeeded for operators of a lower role, and records that in the audit log. */
-export function rolesOnly(operation: string): onRequestAsyncHookHandler {
+/** A preValidation hook: throws RoleNeeded for operators of a lower role, and records that in the audit log. */
+export function rolesOnly(operation: string): preValidationAsyncHookHandler {
   const needed = roleFor(operation)
   return (request) => request.server.requireRole(request, needed, operation)
 }
@@ -124,7 +127,9 @@ export async function sendConsoleError(
     status,
     message: trafficTexts(localeOfRequest(request)).reason(error.text),
     wait,
-    isUnknown: mayBeDone(thrown),
+    isUnknown: error.failure.outcomeUnknown,
+    typed: formToResend(request, error.failure),
+    action: request.url,
     requestId: request.id,
   })
 }

@@ -1,8 +1,8 @@
 import type { Tone, Upload } from '../../platform/lib/action.ts'
-import { allows, type Role } from '../../platform/lib/web/admin-auth.ts'
+import type { Role } from '../../platform/lib/web/admin-auth.ts'
 import type { Download } from '../../platform/lib/web/download.ts'
 import type { Locale, Translate } from '../../platform/lib/web/locale.ts'
-import { type ExportFormat, ROUTE_ROLES } from '../actions/index.ts'
+import type { ExportFormat } from '../actions/index.ts'
 import type { ServiceDeps } from '../jobs/index.ts'
 
 /** The parts of a page. Sections say what they show and do; routes.ts and the views turn that into pages. */
@@ -59,6 +59,8 @@ export interface Field {
   readonly required?: boolean
   /** Has a good default: hidden until somebody opens the part of the form that it is in. */
   readonly isFolded?: true
+  /** There may be secrets in it, so the browser keeps nothing of it (views/assets/send-once.js). */
+  readonly isUnkept?: boolean
   readonly hint?: string
   readonly value?: string
   readonly most?: number
@@ -176,16 +178,3 @@ export interface Section {
   readonly details?: readonly DetailPage[]
   readonly forms?: readonly FormPage[]
 }
-
-/** Each page and form requires the role of an operation: one of the admin API, or one that only the console has. */
-
-export const PERSONAL_DATA = 'unmasked personal data'
-
-/** The role required for an operation such as `POST /apps/:app_key/suspend`; throws for an unknown one. */
-export function roleFor(operation: string): Role {
-  const needed = operation === PERSONAL_DATA ? 'support' : ROUTE_ROLES.get(operation.replace(' ', ' /admin/v1'))
-  if (!needed) throw new Error(`no permission is declared for ${operation}`)
-  return needed
-}
-
-export const mayDo = (role: Role, operation: string): boolean => allows(role, roleFor(operation))

@@ -37,12 +37,12 @@ export const consoleRoom: FastifyPluginAsync<Options> = async (app, { deps, gath
       pages.setNotFoundHandler((request, reply) => sendConsoleError(request, reply, noSuchRoute(request)))
       await pages.register(signInRoutes, { deps })
       await pages.register(async (inside) => {
-        inside.addHook('onRequest', signedInOnly(deps, { pending: true }))
+        inside.addHook('preValidation', signedInOnly(deps, { pending: true }))
         inside.addHook('preHandler', refuseForgedForms(deps))
         await inside.register(authenticatorRoutes, { deps })
       })
       await pages.register(async (inside) => {
-        inside.addHook('onRequest', signedInOnly(deps, { pending: false }))
+        inside.addHook('preValidation', signedInOnly(deps, { pending: false }))
         inside.addHook('preHandler', refuseForgedForms(deps))
         await inside.register(ownSignInRoutes, { deps })
         await inside.register(consoleRoutes, { deps, gather })

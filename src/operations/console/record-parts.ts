@@ -3,15 +3,8 @@ import { prettyLossless } from '../../platform/lib/json/lossless.ts'
 import { shownProblems } from '../../platform/lib/web/worded.ts'
 import { labelOf, nameOfFact, shownOf, shownOnce, tableRows, type Values, withCounts } from '../actions/index.ts'
 import { cellFor, cellIn, tableOf } from './action-values.ts'
-import {
-  type Cell,
-  type Fact,
-  mayDo,
-  type OneTimeResult,
-  type PageContext,
-  type Table,
-  type TextBlock,
-} from './page-model.ts'
+import type { Cell, Fact, OneTimeResult, PageContext, Table, TextBlock } from './page-model.ts'
+import { mayDo } from './permissions.ts'
 import { keysIn, linkTo, offeredOn, type Placed, type Places } from './placed.ts'
 import { code, count, link, text } from './texts.ts'
 

@@ -14,17 +14,8 @@ import type { GatherMetrics } from '../metrics/index.ts'
 import { StaleForm } from './action-form.ts'
 import { HOME, onBehalfOf, rolesOnly, sendConsolePage, whoIs } from './guard.ts'
 import { homePage } from './home.ts'
-import {
-  type ActionLink,
-  type DetailPage,
-  type Field,
-  type FormPage,
-  type ListPage,
-  mayDo,
-  type PageContext,
-  roleFor,
-  type Section,
-} from './page-model.ts'
+import type { ActionLink, DetailPage, Field, FormPage, ListPage, PageContext, Section } from './page-model.ts'
+import { mayDo, roleFor } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
 import { roleText, titled } from './texts.ts'
@@ -102,7 +93,7 @@ export const consoleRoutes: FastifyPluginAsync<Options> = async (app, { deps, ga
 
 function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section, page: ListPage): void {
   const config = page.recordsLook ? ({ answersHead: false } as const) : {}
-  app.get(page.path, { config, onRequest: rolesOnly(page.operation) }, async (request, reply) => {
+  app.get(page.path, { config, preValidation: rolesOnly(page.operation) }, async (request, reply) => {
     const whole = contextOf(request)
     const { export: format, ...fields } = whole.fields
     const context = { ...whole, fields }
@@ -156,7 +147,7 @@ async function readList(page: ListPage, context: PageContext, format: string | u
 }
 
 function detailRoute(app: FastifyInstance, contextOf: ContextOf, section: Section, page: DetailPage): void {
-  app.get(page.path, { onRequest: rolesOnly(page.operation) }, async (request, reply) => {
+  app.get(page.path, { preValidation: rolesOnly(page.operation) }, async (request, reply) => {
     const context = contextOf(request)
     const { actions, ...detail } = await page.read(context)
     const shown = {
@@ -170,7 +161,7 @@ function detailRoute(app: FastifyInstance, contextOf: ContextOf, section: Sectio
 }
 
 function formRoutes(app: FastifyInstance, contextOf: ContextOf, section: Section, form: FormPage): void {
-  const onRequest = rolesOnly(form.operation)
+  const preValidation = rolesOnly(form.operation)
   const confirm = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -203,9 +194,9 @@ function formRoutes(app: FastifyInstance, contextOf: ContextOf, section: Section
     return sendConsolePage(request, reply, 'console/confirm', shown, { section: section.id, query })
   }
 
-  app.get(form.path, { onRequest }, (request, reply) => confirm(request, reply, contextOf(request)))
+  app.get(form.path, { preValidation }, (request, reply) => confirm(request, reply, contextOf(request)))
 
-  app.post(form.path, { onRequest }, async (request, reply) => {
+  app.post(form.path, { preValidation }, async (request, reply) => {
     const context = contextOf(request, form.exactly?.())
     try {
       const back = form.back(context)

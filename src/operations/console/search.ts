@@ -6,13 +6,14 @@ import { RescodeError } from '../../platform/lib/web/rescode.ts'
 import { actionOf, rowsIn, type Values } from '../actions/index.ts'
 import { type Explained, explain } from '../explain/index.ts'
 import { tableOf } from './action-values.ts'
-import { type Cell, mayDo, type PageContext, type Table } from './page-model.ts'
+import type { Cell, PageContext, Table } from './page-model.ts'
+import { mayDo } from './permissions.ts'
 import { addressOf, mayGive, perform } from './placed.ts'
 import { EXPLAIN, knownRequest } from './sections/requests.ts'
 import { at, hrefOf, link } from './texts.ts'
 
 /**
- * Finds requests, orders, partners, micro-apps and people. Operators from support upwards also see what
+ * Finds requests, orders, partners, micro-apps, teams, operators and people. Operators from support upwards also see what
  * `gatehouse explain` knows, and can search by a passport, a person's name, a phone number or the beginning of a token.
  */
 
@@ -38,7 +39,9 @@ type Kind = ReturnType<typeof kindOf>
 const ORDER = kindOf('console.search.order', 'GET /orders/:order_id')
 const PARTNER = kindOf('console.search.partner', 'GET /partners/:partner_id')
 const APP = kindOf('console.search.app', 'GET /apps/:app_key')
+const TEAM = kindOf('console.search.team', 'GET /teams/:team_id')
 const USER = kindOf('console.search.user', 'GET /users/:cid/:user_id')
+const OPERATOR = kindOf('console.search.operator', 'GET /operators/:name')
 
 const numbered =
   (name: string) =>
@@ -61,13 +64,13 @@ const byId =
   }
 
 /**
- * Finds records by the beginning of a field, through the filter of their list. Skips fields that the role may not filter
- * by: whether a person of a certain name exists is personal data.
+ * Finds records by the beginning of a field, through the filter of their list. Skips lists that the role may not see, and
+ * fields that it may not filter by: whether a person of a certain name exists is personal data.
  */
 const byField = ({ text, addressOf }: Kind, route: string, nameOf: (row: Values) => unknown, field: string): Finder => {
   const list = actionOf(route)
   return async (context, query) => {
-    if (!mayGive(list, field, context.role)) return []
+    if (!mayDo(context.role, route) || !mayGive(list, field, context.role)) return []
     const { t } = context
     const output = await perform(list, context, { [field]: query, limit: MAX_FOUND })
     const found = rowsIn(output, list.list?.rows ?? '').map((row) => link(String(nameOf(row)), addressOf(row)))
@@ -83,6 +86,8 @@ const request: Finder = async (context, query) => {
 
 const partnerName = ({ name, client_id }: Values) => `${name} (${client_id})`
 const appName = ({ name, app_key }: Values) => `${name} (${app_key})`
+const teamName = ({ name, team_id }: Values) => `${name} (${team_id})`
+const ownName = ({ name }: Values) => name
 const orderName = ({ order_id, partner_order_id }: Values) => `${order_id} (${partner_order_id})`
 const passport = ({ passport }: Values) => passport
 
@@ -91,11 +96,14 @@ const ALL: readonly Finder[] = [
   byId(ORDER, numbered('order_id')),
   byId(PARTNER, numbered('partner_id')),
   byId(USER, userKeys),
+  byId(TEAM, (query) => (isUuid(query) ? { team_id: query } : undefined)),
   byField(ORDER, 'GET /orders', orderName, 'partner_order_id'),
   byField(PARTNER, 'GET /partners', partnerName, 'client_id'),
   byField(PARTNER, 'GET /partners', partnerName, 'name'),
   byField(APP, 'GET /apps', appName, 'app_key'),
   byField(APP, 'GET /apps', appName, 'name'),
+  byField(TEAM, 'GET /teams', teamName, 'name'),
+  byField(OPERATOR, 'GET /operators', ownName, 'name'),
   byField(USER, 'GET /users', passport, 'passport'),
   byField(USER, 'GET /users', passport, 'name'),
 ]

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../platform/deps.ts'
 import { seeOther } from '../../platform/lib/web/envelope.ts'
+import { typedText } from '../../platform/lib/web/forms.ts'
 import { actorOf, noteForLog } from '../../platform/lib/web/observe.ts'
 import { cookieCheck, ownCookie } from '../../platform/lib/web/own-cookie.ts'
 import { textsFor } from '../../platform/lib/web/page.ts'
@@ -61,7 +62,7 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const form = signInForm.safeParse(request.body)
     if (!form.success) {
       const alert = textsFor(request)(first ? 'console.sign_in.no_token' : 'console.sign_in.incomplete')
-      return sendSignIn(request, reply.code(400), { returnTo, alert, first })
+      return sendSignIn(request, reply.code(400), { returnTo, name: typedText(request.body, 'name'), alert, first })
     }
     const { name } = form.data
     if (cookies.isRefused(request)) {

@@ -61,8 +61,8 @@ export async function uploadRoutes(
   app: FastifyInstance,
   { deps, contextOf, section, form, upload }: Options,
 ): Promise<void> {
-  const onRequest = rolesOnly(form.operation)
   const longest = Math.ceil((upload.bytes * 4) / 3) + OVERHEAD
+  app.addHook('preValidation', rolesOnly(form.operation)) // before the file is read
   await app.register(multipart, {
     attachFieldsToBody: 'keyValues',
     limits: { fileSize: upload.bytes, fieldSize: longest, files: 1, fields: 3, parts: 4, headerPairs: 20 },
@@ -88,9 +88,9 @@ export async function uploadRoutes(
     return sendConsolePage(request, reply, 'console/upload', page, { section, query: queryOf(request.url) })
   }
 
-  app.get(form.path, { onRequest }, (request, reply) => show(request, reply))
+  app.get(form.path, (request, reply) => show(request, reply))
 
-  app.post(form.path, { onRequest }, async (request, reply) => {
+  app.post(form.path, async (request, reply) => {
     const { deps: acting, t } = contextOf(request)
     const refuse = (problems: readonly Problem[]) =>
       show(request, reply.code(400), {

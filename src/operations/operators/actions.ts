@@ -9,6 +9,7 @@ import {
   revokeOperatorToken,
   setOperatorRole,
   showOperator,
+  tokenToRevoke,
 } from './operator.ts'
 import { setOperatorPassword } from './sign-in.ts'
 import { resetTotp } from './totp.ts'
@@ -75,6 +76,7 @@ export const OPERATOR_ACTIONS = [
     role: 'admin',
     page: { path: '/operators/:name/tokens/revoke', about: ['name', 'token_id'] },
     run: revokeOperatorToken,
+    preview: { run: tokenToRevoke },
   }),
   action({
     route: 'POST /operators/:name/reset-totp',

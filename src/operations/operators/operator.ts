@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
 import { recordAudit } from '../../platform/audit/index.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
@@ -131,6 +132,12 @@ export const showOperator = operation(oneOperator, async (deps: Deps, { name }):
   if (!operator) throw noSuchOperator()
   return operator
 })
+
+/** What a token is called; null if it is no longer valid. */
+export async function tokenToRevoke(deps: Deps, { name, token_id }: z.output<typeof oneToken>) {
+  const { tokens } = await showOperator(deps, { name })
+  return { token_name: tokens.find((token) => token.token_id === token_id)?.name ?? null }
+}
 
 /** `change` returns the state before and after for the audit log, or undefined if nothing changes. */
 const changeOperator = (

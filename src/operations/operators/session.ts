@@ -1,11 +1,9 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
-import { hmacSha256 } from '../../platform/lib/crypto/digest.ts'
-import type { Keys } from '../../platform/lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Operator } from '../../platform/lib/web/admin-auth.ts'
-import * as store from './store.ts'
+import * as store from './session-store.ts'
 
 /** The last use of a session or token is stored at most this often. */
 export const TOUCH_EVERY_S = 60
@@ -17,9 +15,6 @@ export interface ConsoleOperator extends Operator {
   /** Hash of the session id, 32 bytes, to which an uploaded file is bound between its two forms. */
   readonly sessionHash: Buffer
 }
-
-/** Sessions opened with ADMIN_TOKEN carry this mark of it, so that they end when it changes. */
-export const markOf = ({ storage }: Keys, token: string): Buffer => hmacSha256(storage, `ADMIN_TOKEN\n${token}`)
 
 /** Opens a session and returns its id, the cookie's value; only a keyed hash of it is stored. */
 export async function startSession(deps: Deps, owner: store.SessionOwner, pending = false): Promise<string> {
@@ -36,13 +31,12 @@ export async function startSession(deps: Deps, owner: store.SessionOwner, pendin
  * ADMIN_TOKEN changes, and when the operator is disabled. A forged cookie costs no statement.
  */
 export async function findConsoleSession(deps: Deps, cookie = ''): Promise<ConsoleOperator | null> {
-  const { db, keys, clock, config } = deps
-  const now = clock.now()
+  const { db, keys } = deps
+  const terms = store.sessionTerms(deps)
+  const { now } = terms
   const read = parseToken(keys, PREFIX.operatorSession, cookie)
   if (!read || read.expiresAt <= now) return null
-  const seenSince = addSeconds(now, -config.OPERATOR_IDLE_S)
-  const mark = config.ADMIN_TOKEN === undefined ? null : markOf(keys, config.ADMIN_TOKEN)
-  const known = await store.findSession(db, read.hash, mark, now, seenSince)
+  const known = await store.findSession(db, read.hash, terms)
   if (!known) return null
   const { last_seen_at, ...operator } = known
   if (last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, read.hash, now)

@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { listPage } from '../../platform/db/page.ts'
+import { beginsWith, listPage } from '../../platform/db/page.ts'
 import type { Retention } from '../../platform/db/retention.ts'
 import { type Db, sql } from '../../platform/db/sql.ts'
 import { DAY_S } from '../../platform/lib/clock.ts'
-import type { OpaqueToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Role } from '../../platform/lib/web/admin-auth.ts'
-import { ADMIN_TOKEN_NAME, type OperatorFilter, type OperatorRow, operatorRow, operatorToken, role } from './wire.ts'
+import { type OperatorFilter, type OperatorRow, operatorRow, operatorToken, role } from './wire.ts'
 
 /** Names of operators are case-insensitive. */
 
@@ -24,16 +23,16 @@ const OPERATOR = sql.part`operator_id, name, role, status, created_at, password_
   totp_confirmed_at is not null as has_totp, cardinality(recovery_hashes) as recovery_codes`
 
 /** Oldest first. */
-export const listOperators = (db: Db, filter: OperatorFilter) =>
+export const listOperators = (db: Db, { name, ...page }: OperatorFilter) =>
   listPage(
     db,
     {
       row: operatorRow,
       columns: OPERATOR,
-      from: sql.part`operator where true`,
+      from: sql.part`operator where (${name}::text is null or lower(name) like lower(${beginsWith(name)}))`,
       keys: { created_at: 'timestamptz', name: 'text' },
     },
-    filter,
+    page,
   )
 
 export const findOperator = (db: Db, name: string): Promise<OperatorRow | undefined> =>
@@ -132,49 +131,6 @@ export const findCredential = (db: Db, name: string): Promise<Credential | undef
           recovery_hashes, credential_version
         from operator where lower(name) = lower(${name})`,
   )
-
-/** An operator with this version of the password, or the holder of the ADMIN_TOKEN with this mark (a MAC of it). */
-export type SessionOwner = Pick<Credential, 'operator_id' | 'credential_version'> | { readonly token_mark: Buffer }
-
-export const insertSession = (
-  db: Db,
-  { hash, expiresAt }: Pick<OpaqueToken, 'hash' | 'expiresAt'>,
-  owner: SessionOwner,
-  pending: boolean,
-  now: Date,
-): Promise<number> => {
-  const { operator_id, credential_version, token_mark }: Partial<Credential & { token_mark: Buffer }> = owner
-  return db.exec(
-    sql`insert into operator_session (session_hash, operator_id, credential_version, token_mark, pending, created_at,
-                                      last_seen_at, expires_at)
-        values (${hash}, ${operator_id}, ${credential_version}, ${token_mark}, ${pending}, ${now}, ${now}, ${expiresAt})`,
-  )
-}
-
-const session = z.object({ name: z.string(), role, pending: z.boolean(), last_seen_at: z.date() })
-
-/**
- * Finds the session of an active operator whose password has not changed since, or of the present ADMIN_TOKEN with this
- * `mark`, null without one. A session that may only add an authenticator ends once there is one: the password alone
- * must not be enough to replace it.
- */
-export const findSession = (db: Db, hash: Buffer, mark: Buffer | null, now: Date, seenSince: Date) =>
-  db.maybe(
-    session,
-    sql`select coalesce(o.name, ${ADMIN_TOKEN_NAME}::text) as name, coalesce(o.role, 'admin') as role, s.pending,
-          s.last_seen_at
-        from operator_session s left join operator o using (operator_id)
-        where s.session_hash = ${hash} and s.expires_at > ${now} and s.last_seen_at > ${seenSince} and case
-          when s.operator_id is null then s.token_mark = ${mark}
-          else o.status = 'active' and o.credential_version = s.credential_version
-            and (not s.pending or o.totp_confirmed_at is null) end`,
-  )
-
-export const touchSession = (db: Db, hash: Buffer, now: Date): Promise<number> =>
-  db.exec(sql`update operator_session set last_seen_at = ${now} where session_hash = ${hash}`)
-
-export const deleteSession = (db: Db, hash: Buffer): Promise<number> =>
-  db.exec(sql`delete from operator_session where session_hash = ${hash}`)
 
 /** Expired tokens are kept for a while because the audit log names them by id. */
 export const OPERATOR_RETENTION: readonly Retention[] = [

@@ -15,6 +15,7 @@ import {
 } from '../../platform/throttle/index.ts'
 import { lockExisting } from './operator.ts'
 import { type ConsoleOperator, startSession } from './session.ts'
+import { deleteSession } from './session-store.ts'
 import * as store from './store.ts'
 import { oneOperator } from './wire.ts'
 
@@ -50,7 +51,7 @@ type TypedCode = Pick<SignInSource, 'address'> & { readonly code: string }
 export async function confirmTotp(deps: Deps, session: ConsoleOperator, typed: TypedCode) {
   if (!session.pending) throw new SignInRefused()
   return withCode(deps, session, typed, async (inside, operator) => {
-    await store.deleteSession(inside.db, session.sessionHash)
+    await deleteSession(inside.db, session.sessionHash)
     await recordAudit(inside, { event: 'operator_totp_added', target: `operator:${operator.name}` })
     const codes = await setRecoveryCodes(inside, operator)
     return { session: await startSession(inside, operator), codes }

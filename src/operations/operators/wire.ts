@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { momentKey, pageInput } from '../../platform/db/page.ts'
+import { filterText, momentKey, pageInput } from '../../platform/db/page.ts'
 import { problem } from '../../platform/lib/json/field-problem.ts'
 import { newPasswordOf } from '../../platform/lib/json/input.ts'
 import { normalName } from '../../platform/lib/precis.ts'
@@ -45,7 +45,10 @@ export const newToken = oneOperator.extend({
 
 export const oneToken = oneOperator.extend({ token_id: z.uuid(problem('must-be-token-id')) })
 
-export const operatorFilter = z.strictObject(pageInput(z.tuple([momentKey, z.string()])))
+export const operatorFilter = z.strictObject({
+  name: filterText(64).optional(),
+  ...pageInput(z.tuple([momentKey, z.string()])),
+})
 export type OperatorFilter = z.output<typeof operatorFilter>
 
 /** Longer than for partners' members: an operator can do more harm. */

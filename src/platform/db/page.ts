@@ -123,24 +123,30 @@ const rowsOf = <Row>(db: Db, listing: Listing<Row>, { limit, after }: AskedPage)
   )
 }
 
-/** A page of a list or, with `wanted`, of a search, which may have few rows or none although there is a next page. */
+const searchedRow = <Row>(row: z.ZodObject & z.ZodType<Row>) =>
+  row.extend({ cursor: z.string(), is_wanted: z.boolean(), is_last: z.boolean() }) as unknown as z.ZodType<
+    WithCursor<Row> & { readonly is_wanted: boolean; readonly is_last: boolean }
+  >
+
+/**
+ * A page of a list or, with `wanted`, of a search, which may have few rows or none although there is a next page. The last
+ * row that is looked at comes along, wanted or not: a second statement would see another one once rows have moved.
+ */
 export async function listPage<Row>(db: Db, listing: Listing<Row>, page: AskedPage): Promise<Page<Row>> {
   const { row, columns, shown = columns, wanted } = listing
   const { limit } = page
   if (!wanted) return pageOf(await rowsOf(db, listing, page), limit)
   const { rows, order, cursor } = partsOf(listing, page.after)
-  const searched = (most: Fragment) => sql.part`(select ${columns} from ${rows} ${order} ${most}) searched`
   const found = await db.listWithCustomPlan(
-    withCursor(row),
-    sql`select ${shown}, ${cursor} from ${searched(sql.part`limit ${SEARCHED_ROWS}`)}
-        where ${wanted} ${order} limit ${limit + 1}`,
+    searchedRow(row),
+    sql`select ${shown}, ${cursor}, (${wanted}) is true as is_wanted, searched_place = ${SEARCHED_ROWS} as is_last
+        from (select ${columns}, row_number() over (${order}) as searched_place from ${rows}
+              ${order} limit ${SEARCHED_ROWS}) searched
+        where ${wanted} or searched_place = ${SEARCHED_ROWS} ${order} limit ${limit + 1}`,
   )
-  if (found.length > limit) return pageOf(found, limit)
-  const [last] = await db.listWithCustomPlan(
-    z.object({ cursor: z.string() }),
-    sql`select ${cursor} from ${searched(sql.part`offset ${SEARCHED_ROWS - 1} limit 1`)}`,
-  )
-  return pageOf(found, limit, last?.cursor)
+  const last = found.find(({ is_last }) => is_last)?.cursor
+  const matches = found.flatMap(({ is_wanted, is_last: _, ...row }) => (is_wanted ? [row] : []))
+  return pageOf(matches as unknown as WithCursor<Row>[], limit, last)
 }
 
 export const pageNamed = async <Name extends string, Row>(name: Name, page: Promise<Page<Row>>) => {

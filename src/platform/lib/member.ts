@@ -43,9 +43,9 @@ interface OpenInvitation {
 
 /** An invitation in words, with a line feed in the place of `at`, and why its mail has not arrived. */
 export function invitationInWords({ counts, until, mail_state, mail_error }: OpenInvitation, now: Date, t: Translate) {
-  const text = t(mail_state === 'failed' ? 'sandbox.members.mail_failed' : 'sandbox.members.mail_waiting')
+  const text = t(mail_state === 'failed' ? 'invitation.mail_failed' : 'invitation.mail_waiting')
   const problem = mail_error && { error: mail_error, text }
-  if (!counts) return { detail: t('sandbox.members.ended'), at: null, problem }
-  if (!until || until <= now) return { detail: t('sandbox.members.expired'), at: null, problem }
-  return { detail: t('sandbox.members.invited', { until: '\n' }), at: until.toISOString(), problem }
+  if (!counts) return { detail: t('invitation.ended'), at: null, problem }
+  if (!until || until <= now) return { detail: t('invitation.expired'), at: null, problem }
+  return { detail: t('invitation.invited', { until: '\n' }), at: until.toISOString(), problem }
 }

@@ -120,15 +120,13 @@ export async function sendSandboxError(
   if (!prefersHtml(request.headers.accept)) return sendErrorPage(request, reply, error, true)
   prepareFailure(error, request, reply, true)
   const status = error.status(true)
-  // Behind a session, work may have begun: a call to the partner cannot be taken back, and must not be made twice.
-  const typed = status === 503 && request.partner === null ? formToResend(request, thrown) : null
   const wait = Number(error.failure.headers?.['Retry-After'] ?? 0)
   const shown = {
     status: Math.min(status, 500), // 503 reads the same
     message: detailText(error.text, textsFor(request)),
     wait: inMinutes(localeOfRequest(request), wait),
     requestId: request.id,
-    typed,
+    typed: formToResend(request, error.failure),
     action: request.url,
   }
   return sendSandboxPage(request, reply, 'sandbox/error', shown)

@@ -9,7 +9,7 @@ import { DEVICE_LIFETIME_S, rememberDevice, signInAlert } from '../../platform/t
 import { PartnerNotAdmitted } from './errors.ts'
 import { HOME, sendSandboxPage } from './guard.ts'
 import { accountOf, findPartnerSession, sessionCookie, signInPartner, signOutPartner } from './session.ts'
-import { signInForm, signInQuery } from './wire.ts'
+import { asTyped, signInForm, signInQuery } from './wire.ts'
 
 interface SignInPage {
   readonly returnTo: string
@@ -51,7 +51,8 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const form = signInForm.safeParse(request.body)
     if (!form.success) {
       const alert = textsFor(request)('sandbox.sign_in.incomplete')
-      return sendSignIn(request, reply.code(400), { returnTo, alert })
+      const { client_id: clientId, mail } = asTyped.parse(request.body)
+      return sendSignIn(request, reply.code(400), { returnTo, clientId, mail, alert })
     }
     const { client_id: clientId, mail, password } = form.data
     if (cookies.isRefused(request)) {

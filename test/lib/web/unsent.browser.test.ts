@@ -133,6 +133,18 @@ it('a form of the console, but no password', async () => {
   expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('a secret of nobody')
 })
 
+it('a form of the console with JSON, in which secrets may be, leaves nothing in the browser', async () => {
+  const admin = await signedIn(world, 'admin')
+  const context = await visit(DESKTOP)
+  await context.addCookies([{ name: 'gatehouse_operator', value: admin.person.cookie, url: origin }])
+  const page = await tab(context, `${origin}/console/api/app_update`)
+  await page.fill('#field-app_key', 'no-such-app')
+  await page.fill('#field-jwks', '{"keys":[{"d":"a secret of nobody"}]}')
+  await context.clearCookies()
+  await sent(page)
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('a secret of nobody')
+})
+
 it('a form of the console does not undo what somebody else has changed meanwhile', async () => {
   const admin = await signedIn(world, 'admin')
   const { partner_id: partnerId } = await newSandboxPartner(world, { base_url: 'https://seller.example' })

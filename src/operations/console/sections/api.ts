@@ -11,8 +11,7 @@ import type { Translate } from '../../../platform/lib/web/locale.ts'
 import { noSuchPath, RescodeError } from '../../../platform/lib/web/rescode.ts'
 import { ALL_ACTIONS, fieldsOf, hintOf, labelOf, type Values, withWarnings } from '../../actions/index.ts'
 import type { ServiceDeps } from '../../jobs/index.ts'
-import { formField } from '../action-form.ts'
-import { readFields } from '../action-values.ts'
+import { clearedField, formField, withCleared } from '../action-form.ts'
 import type { Field, OneTimeResult, PageContext, Section } from '../page-model.ts'
 import { carryOut, mayGive, perform } from '../placed.ts'
 import { at, code, fact, link, roleText, text } from '../texts.ts'
@@ -105,7 +104,7 @@ async function answerOf(op: Operation, input: Values, context: PageContext): Pro
 async function send(context: PageContext): Promise<OneTimeResult> {
   const { t } = context
   const op = operationIn(context)
-  const input = readFields(fieldsOf(op), context.fields)
+  const input = withCleared(fieldsOf(op), context.fields)
   const result = (tone: 'good' | 'bad', status: number, answer: string): OneTimeResult => ({
     tone,
     note: t('console.api.answered', { status: String(status) }),
@@ -191,9 +190,10 @@ export const api: Section = {
             ...(op.command ? [fact(t('console.api.command'), code(`gatehouse ${op.command}`))] : []),
             fact('curl', code(curlOf(op, {}, context))),
           ],
-          fields: fieldsOf(op).flatMap(({ name }) =>
-            mayGive(op, name, context.role) ? fieldFor(op, name, context) : [],
-          ),
+          fields: [
+            ...fieldsOf(op).flatMap(({ name }) => (mayGive(op, name, context.role) ? fieldFor(op, name, context) : [])),
+            ...clearedField(op, fieldsOf(op), context),
+          ],
           back: at('api'),
         }
       },

@@ -10,15 +10,8 @@ import {
   type shownText,
   trafficTexts,
 } from '../../../sandbox/portal/index.ts'
-import {
-  type DetailPage,
-  type Fact,
-  type FormPage,
-  type PageContext,
-  PERSONAL_DATA,
-  type Table,
-  type TextBlock,
-} from '../page-model.ts'
+import type { DetailPage, Fact, FormPage, PageContext, Table, TextBlock } from '../page-model.ts'
+import { PERSONAL_DATA } from '../permissions.ts'
 import { at, code, fact, hrefOf, link, orDash, text, time } from '../texts.ts'
 
 type TrafficEntry = OutputOf<typeof showEntry>

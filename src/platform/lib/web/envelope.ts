@@ -41,7 +41,7 @@ export function failureAnswerOf(error: unknown, request: FastifyRequest): Failur
     logFailure(request, error, 'the database is not available')
     // Never sampled: the caller got a failure, and support may be asked whether the request took effect.
     if (error.outcomeUnknown) request.log.warn('a request got 503, and it is unknown whether it was carried out')
-    return unavailable()
+    return unavailable(undefined, error.outcomeUnknown)
   }
   const { statusCode: status = 500, code } = (error ?? {}) as Partial<FastifyError>
   if (status === 413) return invalidRequest(localized('body-too-long'))

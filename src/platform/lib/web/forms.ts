@@ -1,11 +1,10 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { mayBeDone } from '../database-errors.ts'
 import { localized } from '../localized-text.ts'
 import { formText } from './body-text.ts'
 import { HeldBody, hasBody, ignoreContentType, releaseWhenAnswered } from './read-body.ts'
 import { formDecoded } from './request-target.ts'
-import { echo, invalidRequest, RescodeError, unavailable } from './rescode.ts'
+import { echo, type Failure, invalidRequest, RescodeError, unavailable } from './rescode.ts'
 
 /** A form without fields has no body. A POST without body and of another type is not a form. */
 const FORM = /^application\/x-www-form-urlencoded\b/i
@@ -63,18 +62,28 @@ function readFields(text: string): Record<string, string | string[]> {
   return fields
 }
 
+/** In the names of fields and what is typed into them: passwords, codes, tokens, and requests that carry such. */
+const SECRET = /password|secret|"(?:authorization|code|credential|jwks|request|token|aes_key|\w+_token)":|\bgh\w\w_/i
+
 /**
  * The fields of a form that was surely not carried out, to be sent again once the database is back; null without any,
- * and for a form with a password, which no page repeats.
+ * and for a form with a secret, which no page repeats. Once its sender is known, work may have begun: a call to a partner
+ * cannot be taken back, and must not be made twice.
  */
-export function formToResend({ body }: FastifyRequest, thrown: unknown): (readonly [string, string])[] | null {
-  if (mayBeDone(thrown)) return null
-  if (typeof body !== 'object' || body === null || hasPassword(body)) return null
-  const fields = Object.entries(body as Record<string, string | string[]>)
-  return fields.flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const))
+export function formToResend({ body, formOwner }: FastifyRequest, { status, outcomeUnknown }: Failure) {
+  if (status !== 503 || outcomeUnknown || formOwner !== null) return null
+  if (typeof body !== 'object' || body === null || SECRET.test(JSON.stringify(body))) return null
+  const fields = Object.entries(body).flatMap(([name, values]) =>
+    [values].flat().map((value) => [name, value] as const),
+  )
+  return fields.every(([, value]) => typeof value === 'string') ? fields : null
 }
 
-const hasPassword = (body: object): boolean => Object.keys(body).some((name) => /password|secret/i.test(name))
+/** The submitted text of a field, to be shown again. */
+export const typedText = (body: unknown, field: string): string => {
+  const typed: unknown = Object(body)[field]
+  return typeof typed === 'string' ? typed : ''
+}
 
 const forbiddenForm = (): RescodeError => new RescodeError(20003, { detail: 'a form from another origin' })
 

@@ -12,6 +12,7 @@ import { wantsPage } from './accept.ts'
 import { serveAssets } from './assets.ts'
 import { NO_STORE_HEADERS, prepareFailure, sendFailure } from './envelope.ts'
 import { FORM_OWNER } from './form-owner.ts'
+import { formToResend } from './forms.ts'
 import {
   chooseLocale,
   inMinutes,
@@ -192,13 +193,15 @@ export function sendFailurePage(
   {
     rescode,
     text,
-    failure: { name: failure, byApp, headers },
+    failure,
   }: Omit<FailureAnswer, 'message' | 'status' | 'text'> & {
     readonly text: Detail
   },
   code?: string,
 ): Promise<FastifyReply> {
+  const { name, byApp, headers } = failure
   const wait = reply.statusCode === 429 ? headers?.['Retry-After'] : undefined
+  const typed = formToResend(request, failure)
   const data = {
     rescode,
     code,
@@ -207,12 +210,14 @@ export function sendFailurePage(
     retry: wait && inMinutes(localeOfRequest(request), Number(wait)),
     busy: reply.statusCode === 503,
     missing: reply.statusCode === 404,
-    failure,
+    typed,
+    action: request.url,
+    failure: name,
     failurePage: failurePage(request),
     requestId: request.id,
     returnTo: request.method === 'GET' ? request.url : '/',
   }
-  // That page has a form for signing out.
-  const signsOut = failure === 'app_in_development' || rescode === 20016
-  return sendPage(request, reply, 'error', data, { leadsOutside: signsOut })
+  // That page has a form for signing out, or the one that was sent.
+  const hasForm = name === 'app_in_development' || rescode === 20016 || typed !== null
+  return sendPage(request, reply, 'error', data, { leadsOutside: hasForm })
 }

@@ -52,6 +52,8 @@ export interface Failure {
   readonly status?: 404 | 405 | 413 | 415 | 429 | 500 | 503 | undefined
   readonly nativeStatus?: number
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** It may have been carried out in spite of that. */
+  readonly outcomeUnknown?: boolean
   /** Sent with the message, for input with several problems. */
   readonly problems?: readonly Problem[]
 }
@@ -143,6 +145,6 @@ export const tooManyRequests = (seconds: number): RescodeError => {
 
 export const serverError = (): RescodeError => new RescodeError(20013, { status: 500 })
 
-/** The request was not carried out; `detail` says why, for the log. */
-export const unavailable = (detail?: string): RescodeError =>
-  new RescodeError(20013, { status: 503, headers: { 'Retry-After': '2' }, detail })
+/** The request was not carried out, unless `outcomeUnknown`; `detail` says why, for the log. */
+export const unavailable = (detail?: string, outcomeUnknown = false): RescodeError =>
+  new RescodeError(20013, { status: 503, headers: { 'Retry-After': '2' }, detail, outcomeUnknown })

@@ -114,7 +114,7 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const form = inviteForm.safeParse(request.body)
     if (!form.success) {
       const { mail = '', role = '' } = asTyped.parse(request.body)
-      return show(request, reply.code(400), { alert: textsFor(request)('sandbox.members.bad_mail'), mail, role })
+      return show(request, reply.code(400), { alert: textsFor(request)('invitation.bad_mail'), mail, role })
     }
     return change(request, reply, 'invited', (acting, id) => inviteMember(acting, id, form.data), form.data)
   })

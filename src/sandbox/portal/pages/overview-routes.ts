@@ -49,7 +49,8 @@ function acceptedText(
 }
 
 const pastRun = (progress: RunProgress, t: Translate) => ({
-  ...progress.run,
+  number: progress.run.number,
+  created_at: progress.run.created_at,
   ...{ passed: progress.passed, steps: progress.steps, href: `/sandbox/run/${progress.run.run_id}` },
   choice: shownChoice(progress.run.choice, progress.run.created_at, t),
   ...stateOf(progress, t),

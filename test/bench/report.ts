@@ -21,6 +21,12 @@ const short = (value: number): string => (value >= 100 ? whole(value) : value.to
 const withSpread = ({ median, least, most }: Spread, write: (value: number) => string): string =>
   `${write(median)} (${write(least)}–${write(most)})`
 
+/** Processor time of service and PostgreSQL together. Unlike a rate it does not depend on what the load takes of the machine. */
+const cpuOf = (list: readonly Round[]): number => {
+  const values = list.map(({ cpuMsPer1000 = 0, databaseCpuMsPer1000 = 0 }) => cpuMsPer1000 + databaseCpuMsPer1000)
+  return values.length > 0 ? spreadOf(values).median : 0
+}
+
 export function resultTable(rounds: Rounds): string {
   const head = [
     'Work',
@@ -30,11 +36,13 @@ export function resultTable(rounds: Rounds): string {
     'p99 ms',
     'CPU ms/1000',
     'PostgreSQL CPU',
+    'both, × gatehouse',
     'RSS MB',
     'load CPU',
   ]
-  const rows = WORK_NAMES.flatMap((work) =>
-    Object.entries(rounds[work] ?? {}).map(([name, list]) => {
+  const rows = WORK_NAMES.flatMap((work) => {
+    const own = cpuOf(rounds[work]?.gatehouse ?? [])
+    return Object.entries(rounds[work] ?? {}).map(([name, list]) => {
       const median = (figure: (round: Round) => number | undefined): string => {
         const values = list.flatMap((round) => figure(round) ?? [])
         return values.length > 0 ? short(spreadOf(values).median) : 'n/a'
@@ -48,11 +56,12 @@ export function resultTable(rounds: Rounds): string {
         median((round) => round.p99),
         median((round) => round.cpuMsPer1000),
         median((round) => round.databaseCpuMsPer1000),
+        own > 0 ? short(cpuOf(list) / own) : 'n/a',
         median((round) => round.residentMb),
         `${median((round) => round.generatorShare * 100)} %`,
       ]
-    }),
-  )
+    })
+  })
   return table(head, rows)
 }
 

@@ -175,7 +175,7 @@ it('the form of a new app folds what has a default, and opens it if something in
   const webhook = page.getByLabel('Webhook')
   const submit = () => toNextPage(page, () => page.click('main button'))
   expect(await webhook.isVisible()).toBe(false)
-  expect((await page.getByRole('button', { name: 'Register a micro-app' }).boundingBox())?.y).toBeLessThan(1_500)
+  expect((await page.getByRole('button', { name: 'Register a micro-app' }).boundingBox())?.y).toBeLessThan(1_700)
   await page.fill('#field-name', 'Folded')
   await submit()
   await page.getByRole('alert').waitFor() // no scope

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { ConcurrencyLimit } from '../concurrency-limit.ts'
 import { normalPassword } from '../precis.ts'
@@ -28,9 +29,12 @@ export async function verifyPassword(passwordHash: string | undefined, password:
 
 type PasswordQueue = { readonly SIGN_IN_QUEUE: number; readonly QUEUE_WAIT_MS: number }
 
+/** A core is left for all other requests, so that they do not wait while people sign in. */
+const AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1))
+
 /**
- * Hashing a password occupies a core and one of Node's four worker threads, which file reads need too. So only two are
+ * Hashing a password occupies a core and one of Node's four worker threads, which file reads need too. So at most two are
  * hashed at a time, whoever signs in, and a flood of guesses reaches the limits of failed attempts before it is hashed.
  */
 export const passwordSlots = ({ SIGN_IN_QUEUE, QUEUE_WAIT_MS }: PasswordQueue): ConcurrencyLimit =>
-  new ConcurrencyLimit({ name: 'sign-in', most: 2, length: SIGN_IN_QUEUE, waitMs: QUEUE_WAIT_MS })
+  new ConcurrencyLimit({ name: 'sign-in', most: AT_ONCE, length: SIGN_IN_QUEUE, waitMs: QUEUE_WAIT_MS })

@@ -62,8 +62,11 @@ function readFields(text: string): Record<string, string | string[]> {
   return fields
 }
 
-/** In the names of fields and what is typed into them: passwords, codes, tokens, and requests that carry such. */
-const SECRET = /password|secret|"(?:authorization|code|credential|jwks|request|token|aes_key|\w+_token)":|\bgh\w\w_/i
+/** Names of passwords, codes, tokens, and of requests that carry such. */
+const SECRETS = 'authorization|code|credential|jwks|request|token|aes_key|\\w+_token'
+const SECRET_FIELD = new RegExp(`password|secret|^(?:${SECRETS})$`, 'i')
+/** Typed as JSON, or the token itself. */
+const SECRET_TEXT = new RegExp(`password|secret|"(?:${SECRETS})"\\s*:|\\bgh\\w\\w_`, 'i')
 
 /**
  * The fields of a form that was surely not carried out, to be sent again once the database is back; null without any,
@@ -72,11 +75,13 @@ const SECRET = /password|secret|"(?:authorization|code|credential|jwks|request|t
  */
 export function formToResend({ body, formOwner }: FastifyRequest, { status, outcomeUnknown }: Failure) {
   if (status !== 503 || outcomeUnknown || formOwner !== null) return null
-  if (typeof body !== 'object' || body === null || SECRET.test(JSON.stringify(body))) return null
+  if (typeof body !== 'object' || body === null) return null
   const fields = Object.entries(body).flatMap(([name, values]) =>
     [values].flat().map((value) => [name, value] as const),
   )
-  return fields.every(([, value]) => typeof value === 'string') ? fields : null
+  const mayBeShown = ([name, value]: (typeof fields)[number]) =>
+    typeof value === 'string' && !SECRET_FIELD.test(name) && !SECRET_TEXT.test(value)
+  return fields.every(mayBeShown) ? fields : null
 }
 
 /** The submitted text of a field, to be shown again. */

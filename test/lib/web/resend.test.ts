@@ -32,6 +32,7 @@ describe.skipIf(SHARDS > 1)('a form that is sent while the database is away', ()
     ['/account/profile', { name: 'Lin "Yue" <b>', gender: '1' }],
     ['/developer/teams', { name: 'Harbour Tours' }],
     ['/oauth/v2/consent', { authorization_request: 'signed', decision: 'approve' }],
+    ['/oauth2/consent', { authorization_request: 'signed', decision: 'approve' }],
   ])('comes back: %s', async (path, fields) => {
     Object.assign(world.pool, { ending: true })
     const answer = await browser.send('POST', path, fields)
@@ -68,6 +69,9 @@ describe.skipIf(SHARDS > 1)('a form that is sent while the database is away', ()
     ['/account/profile/phone/confirm', { code: '123456' }],
     ['/developer/helpers/request', { request: 'GET /oauth2/userinfo?access_token=hidden-words' }],
     ['/developer/helpers/id-token', { id_token: 'hidden-words' }],
+    ['/oauth2/authorize', { client_id: 'app', request: 'hidden-words' }],
+    ['/developer/teams', { name: 'our token:\nghat_hidden-words' }],
+    ['/account/profile', { name: '{ "access_token" : "hidden-words" }' }],
   ] as const)('does not come back with a secret: %s', async (path, fields) => {
     Object.assign(world.pool, { ending: true })
     const answer = await browser.send('POST', path, fields)

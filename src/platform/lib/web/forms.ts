@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { localized } from '../localized-text.ts'
 import { formText } from './body-text.ts'
 import { HeldBody, hasBody, ignoreContentType, releaseWhenAnswered } from './read-body.ts'
-import { formDecoded } from './request-target.ts'
+import { formDecoded, type Query } from './request-target.ts'
 import { echo, type Failure, invalidRequest, RescodeError, unavailable } from './rescode.ts'
 
 /** A form without fields has no body. A POST without body and of another type is not a form. */
@@ -62,8 +62,11 @@ function readFields(text: string): Record<string, string | string[]> {
   return fields
 }
 
-/** In the names of fields and what is typed into them: passwords, codes, tokens, and requests that carry such. */
-const SECRET = /password|secret|"(?:authorization|code|credential|jwks|request|token|aes_key|\w+_token)":|\bgh\w\w_/i
+/** Names of passwords, codes, tokens, and of requests that carry such. */
+const SECRETS = 'authorization|code|credential|jwks|request|token|aes_key|\\w+_token(?:_hint)?'
+const SECRET_FIELD = new RegExp(`password|secret|^(?:${SECRETS})$`, 'i')
+/** Typed as JSON, or the token itself. */
+const SECRET_TEXT = new RegExp(`password|secret|"(?:${SECRETS})"\\s*:|\\bgh\\w\\w_`, 'i')
 
 /**
  * The fields of a form that was surely not carried out, to be sent again once the database is back; null without any,
@@ -72,11 +75,18 @@ const SECRET = /password|secret|"(?:authorization|code|credential|jwks|request|t
  */
 export function formToResend({ body, formOwner }: FastifyRequest, { status, outcomeUnknown }: Failure) {
   if (status !== 503 || outcomeUnknown || formOwner !== null) return null
-  if (typeof body !== 'object' || body === null || SECRET.test(JSON.stringify(body))) return null
-  const fields = Object.entries(body).flatMap(([name, values]) =>
-    [values].flat().map((value) => [name, value] as const),
-  )
-  return fields.every(([, value]) => typeof value === 'string') ? fields : null
+  if (typeof body !== 'object' || body === null) return null
+  const fields = fieldsIn(body)
+  const mayBeShown = ([name, value]: (typeof fields)[number]) =>
+    typeof value === 'string' && !SECRET_FIELD.test(name) && !SECRET_TEXT.test(value)
+  return fields.every(mayBeShown) ? fields : null
+}
+
+/** Those of a form that was read like a query too (parseForm of the standard dialect). */
+function fieldsIn(body: object): (readonly [name: string, value: unknown])[] {
+  const { values, repeated }: Partial<Query> = Object('form' in body && body.form)
+  if (values instanceof Map && repeated?.length === 0) return [...values]
+  return Object.entries(body).flatMap(([name, given]) => [given].flat().map((value) => [name, value] as const))
 }
 
 /** The submitted text of a field, to be shown again. */

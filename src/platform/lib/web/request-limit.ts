@@ -97,6 +97,10 @@ export class RequestLimit {
         return
       }
       connection.used = true
+      const answered = (): void => {
+        connections.answered(connection)
+        if (connection.ending && connection.unanswered === 0) closeSoon(request.socket)
+      }
       const wrongHost = wrongHostOf(request)
       if (wrongHost) {
         connection.ending = true
@@ -108,7 +112,7 @@ export class RequestLimit {
         connection.ending = true
         this.refuse(request, response, 'too many requests that wait for an answer on one connection', true)
       } else if (!this.#hasRoom() && !HEALTH.test(request.url ?? '')) {
-        response.once('close', () => connections.answered(connection))
+        response.once('close', answered)
         this.#pauseAfter(request, response)
         this.refuse(request, response, 'too many requests in progress', false)
       } else {
@@ -120,8 +124,7 @@ export class RequestLimit {
         }
         response.once('close', () => {
           if (this.#withBody.get(connection)?.request === request) this.#withBody.delete(connection)
-          connections.answered(connection)
-          if (connection.ending && connection.unanswered === 0) closeSoon(request.socket)
+          answered()
           if (connection.open && !this.#uncounted.has(response)) this.#release(connection)
         })
         handle(request, response)

@@ -181,7 +181,7 @@ async function untilIssued({ deps, wait }: DemoScript, orderId: bigint): Promise
 async function printHistory({ deps, say }: DemoScript, orderId: bigint): Promise<void> {
   const { order, history } = await showOrder(deps, orderId)
   say(
-    `\nOrder ${orderId} is ${order.state}: ${order.used_quantity} used, ${order.refunded_quantity} refunded. Its history, in Beijing time:`,
+    `\nOrder ${orderId} is ${order.state}: ${order.used_quantity} used, ${order.refunded_quantity} refunded. Its history:`,
   )
   for (const line of historyLines(history)) say(line)
 }

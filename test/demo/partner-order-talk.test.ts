@@ -52,10 +52,10 @@ describe('npm run demo:order', () => {
     expect(printed).not.toContain('undefined')
     expect(printed).toMatch(/^ {2}2026-05-06 10:34:20 UTC {2}operator {2}order: state creating$/m)
     expect(printed).toMatch(
-      /Order \d{16} is consumed: 2 used, 0 refunded\. Its history, in Beijing time:\n(.*\n)*.*notice .*paid → consumed/,
+      /Order \d{16} is consumed: 2 used, 0 refunded\. Its history:\n(.*\n)*.*notice .*paid → consumed/,
     )
     expect(printed).toMatch(
-      /Order \d{16} is refunded: 0 used, 2 refunded\. Its history, in Beijing time:\n(.*\n)*.*notice .*paid → refunded/,
+      /Order \d{16} is refunded: 0 used, 2 refunded\. Its history:\n(.*\n)*.*notice .*paid → refunded/,
     )
     const { orders } = await listOrders(world.deps, { limit: 10 })
     expect(orders.map(({ state }) => state).sort()).toEqual(['consumed', 'refunded'])

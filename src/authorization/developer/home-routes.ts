@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { parseInput } from '../../platform/lib/json/input.ts'
+import { typedText } from '../../platform/lib/web/forms.ts'
 import type { PersonRequest } from '../people/index.ts'
 import {
   acceptTerms,
@@ -74,5 +75,3 @@ export const homeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
     return `${HOME}/teams/${await joinTeam(context.deps, token, context.person)}`
   })
 }
-
-import { typedText } from '../../platform/lib/web/forms.ts'

@@ -7,8 +7,14 @@ export type Tolerated = (typeof TOLERATED)[number]
 
 /** What a notice with this Content-Type or body would be refused for, or is accepted with from a live partner. */
 export const WARNINGS = [
-  ...(['body-too-long', 'body-compressed', 'body-not-json', 'body-partner-id-missing'] as const),
-  ...(['body-partner-id-mismatch', 'voucher-list-missing', 'fields-left-out', 'implausible-prices'] as const),
+  'body-too-long',
+  'body-compressed',
+  'body-not-json',
+  'body-partner-id-missing',
+  'body-partner-id-mismatch',
+  'voucher-list-missing',
+  'fields-left-out',
+  'implausible-prices',
   ...TOLERATED,
 ] as const
 export type Warning = (typeof WARNINGS)[number]

@@ -100,10 +100,9 @@ function checkRedirect(app: MicroApp, parameters: Parameters): string {
   return redirectUri
 }
 
-/** How to answer: request objects are refused, but only they may say it (OIDC Core §6.1). */
+/** How to answer: request objects are refused, but these parameters may be nowhere else (OIDC Core §6.1). */
 const answerParameters = z.object({ state: z.string(), response_mode: z.string() }).partial()
-const readRequestObject = (text: string) =>
-  answerParameters.safeParse(readOr(() => decodeJwt(text), undefined)).data
+const readRequestObject = (text: string) => answerParameters.safeParse(readOr(() => decodeJwt(text), undefined)).data
 
 /** Read leniently, so that a refused request is answered in the way that the client expects. */
 function targetOf({ app_key: appKey }: MicroApp, redirectUri: string, { values, repeated }: Query): ResponseTarget {

@@ -63,9 +63,9 @@ const beyondNewest = (routingKeys: readonly number[], most: number): Fragment =>
   where ordinal > ${most})`
 
 /**
- * Ends the access tokens of each grant of these routing keys beyond its `max` newest, by removing their scopes. Skips
- * rows that another process or the purge is changing. Returns how many tokens, live and ended, each key had before.
- * Several statements, which Citus needs; planned each time, as they are rare and their cost depends on the keys.
+ * Ends the access tokens of each grant of these routing keys beyond its `max` newest: they have no scopes left. Skips rows that another process or the
+ * purge is deleting. Returns how many tokens, live and ended, each key had before. Not one statement, for Citus; planned each
+ * time: it is rare, and its cost depends on the keys.
  */
 export const endOldestAccessTokens = (db: Db, routingKeys: readonly number[], max: number) =>
   readByShard(

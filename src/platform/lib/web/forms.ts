@@ -62,13 +62,13 @@ function readFields(text: string): Record<string, string | string[]> {
   return fields
 }
 
-/** A form with a password, code or token: in the name of a field, or in what was typed. */
+/** In the names of fields and what is typed into them: passwords, codes, tokens, and requests that carry such. */
 const SECRET = /password|secret|"(?:authorization|code|credential|jwks|request|token|aes_key|\w+_token)":|\bgh\w\w_/i
 
 /**
  * The fields of a form that was surely not carried out, to be sent again once the database is back; null without any,
- * and for a form with a secret, which no page repeats. Once its sender is known, work may have begun: a call to a
- * partner cannot be taken back, and must not be made twice.
+ * and for a form with a secret, which no page repeats. Once its sender is known, work may have begun: a call to a partner
+ * cannot be taken back, and must not be made twice.
  */
 export function formToResend({ body, formOwner }: FastifyRequest, { status, outcomeUnknown }: Failure) {
   if (status !== 503 || outcomeUnknown || formOwner !== null) return null

@@ -16,7 +16,7 @@ export const WARNINGS = [
   'fields-left-out',
   'implausible-prices',
   ...TOLERATED,
-] as const
+] as const satisfies readonly (keyof typeof english)[]
 export type Warning = (typeof WARNINGS)[number]
 
 /** Every mistake that a diagnosis can name. Partners' scripts may rely on the names. */

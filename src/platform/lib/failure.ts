@@ -16,7 +16,7 @@ export const oauthError = (
   status: OAuthError['status'] = 400,
 ): OAuthError => ({ error, status, description })
 
-/** A row of a room's table of failures: how each dialect reports it. `standard` is OAuth 2.0's, `fix` of neither. */
+/** How each dialect reports a failure: OAuth 2.0 by `standard`, the contract's by the other columns but `fix`. */
 export interface FailureRow {
   readonly rescode: Rescode
   /** Fills the *what* of the rescode's message; a function is given `value`, shortened for answers. */

@@ -19,8 +19,8 @@ import { VERSION } from './platform/lib/version.ts'
 import { DEMO_PRODUCTS } from './sandbox/portal/index.ts'
 
 /**
- * The operator's command line: requests to a running service, or what needs no service but its database. Of the commands
- * for actions, only the one that `args` name has its options, all if they name none.
+ * The operator's command line: requests to a running service, or what needs no service but its database. Of the
+ * commands for actions, only the one that `args` name has its options, all if they name none.
  */
 export function programOf(context: CliContext, args: readonly string[] = []): Command {
   const { terminal } = context

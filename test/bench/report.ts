@@ -21,7 +21,7 @@ const short = (value: number): string => (value >= 100 ? whole(value) : value.to
 const withSpread = ({ median, least, most }: Spread, write: (value: number) => string): string =>
   `${write(median)} (${write(least)}–${write(most)})`
 
-/** Processor time of service and PostgreSQL together. Unlike a rate it does not depend on what the load takes of the machine. */
+/** Processor time of service and PostgreSQL. Unlike a rate it does not depend on what the load takes. */
 const cpuOf = (list: readonly Round[]): number => {
   const values = list.map(({ cpuMsPer1000 = 0, databaseCpuMsPer1000 = 0 }) => cpuMsPer1000 + databaseCpuMsPer1000)
   return values.length > 0 ? spreadOf(values).median : 0

@@ -46,7 +46,7 @@ it('the edit form starts empty and changes only the fields that are filled in, s
 it('the edit form removes a phone number, unless another one is typed', async () => {
   const number = async () => (await world.pool.query('select phone_number from user_profile')).rows[0].phone_number
   const asked = (await as('editor').get(at('update'))).text
-  expect(asked).toMatch(/Remove the present value<[\s\S]*?name="cleared" value="phone_number"> Phone number</)
+  expect(asked).toMatch(/Remove the current value<[\s\S]*?name="cleared" value="phone_number"> Phone number</)
   await as('editor').submit(at('update'), { cleared: 'phone_number', phone_number: '+8613800138001' })
   expect(await number()).toBe('+8613800138001')
   await as('editor').submit(at('update'), { cleared: 'phone_number' })

@@ -113,52 +113,62 @@ describe('a text', () => {
   })
 })
 
+/** The type of a JSON file does not know the placeholders in its texts, so this reads the calls in the sources. */
 describe('the values of a text', () => {
   type Node = Readonly<Record<string, unknown>>
   const nodesIn = (node: unknown): Node[] =>
     typeof node !== 'object' || node === null ? [] : [node as Node, ...Object.values(node).flatMap(nodesIn)]
-  const idsIn = (node: unknown): string[] => nodesIn(node).flatMap(({ value }) => (isId(value) ? [value] : []))
   const isId = (value: unknown): value is TextId => typeof value === 'string' && IDS.includes(value as TextId)
+  const placeholdersOf = (id: TextId): string => String(namesIn(TEXTS[id]).sort())
 
-  /** What a call gives: the names in an object, or how the code names the object. */
-  const givenIn = (source: string, given: Node | undefined): string[] =>
-    given && given.type !== 'ObjectExpression'
-      ? [source.slice(Number(given.start), Number(given.end))]
-      : ((given?.properties ?? []) as Node[]).map(({ start, key, end }) =>
-          key ? String((key as Node).name) : source.slice(Number(start), Number(end)),
-        )
-
-  /** Each call in a file that makes a text: its ids, or none if it computes the id, and what it gives. */
+  /** The ids in the first argument of a call that makes a text, none for a variable, and the names in the second. */
   function callsIn(source: string) {
-    const calls = nodesIn(parseAst(source, { lang: 'ts' })).filter(
-      ({ type, callee }) =>
-        type === 'CallExpression' && ['localized', 'problem', 'issue'].includes(String((callee as Node).name)),
-    )
-    return calls.map((call) => {
-      const [id, given] = call.arguments as Node[]
-      return { ids: idsIn(id), given: givenIn(source, given).sort() }
-    })
+    const sourceOf = ({ start, end }: Node) => source.slice(Number(start), Number(end))
+    const isCall = ({ type, callee }: Node) =>
+      type === 'CallExpression' && ['localized', 'problem', 'issue'].includes(String((callee as Node).name))
+    return nodesIn(parseAst(source, { lang: 'ts' }))
+      .filter(isCall)
+      .map((call) => {
+        const [id, values] = call.arguments as Node[]
+        const properties = (values?.properties ?? (values ? [values] : [])) as Node[]
+        // An object that is a variable, or spread, stands as its source, which is the name of no placeholder.
+        const given = properties.map((part) => (part.key ? String((part.key as Node).name) : sourceOf(part)))
+        return { ids: nodesIn(id).flatMap(({ value }) => (isId(value) ? [value] : [])), given: String(given.sort()) }
+      })
   }
 
-  it('are those that its sentence names, wherever it is made', () => {
-    const wrong = files.flatMap((path) => {
-      const source = readFileSync(new URL(path, src), 'utf8')
-      const calls = source.includes('localized-text.ts') || source.includes('field-problem.ts') ? callsIn(source) : []
-      const wanted = (id: string) => String(namesIn(TEXTS[id as TextId]).sort())
-      const literal = calls.flatMap(({ ids, given }) => ids.map((id) => [id, String(given)] as const))
-      // A computed id is one of the others in its file; `fix` names an advice, not a text.
-      const computed = calls.filter(({ ids }) => ids.length === 0).map(({ given }) => String(given))
-      const others = computed.length > 0 ? [...source.matchAll(/(?<!fix: )'([\w-]+)'/g)].map(([, id = '']) => id) : []
-      return [
-        ...literal
-          .filter(([id, given]) => wanted(id) !== given)
-          .map(([id, given]) => `${path}: ${id} is given ${given}`),
-        ...others
-          .filter((id) => isId(id) && literal.every(([other]) => other !== id) && !computed.includes(wanted(id)))
-          .map((id) => `${path}: ${id} is given ${computed.join(' or ')}`),
-      ]
-    })
-    expect(wrong).toEqual([])
+  function mistakesIn(source: string): string[] {
+    const calls = callsIn(source)
+    const named = calls.flatMap(({ ids, given }) => ids.map((id) => ({ id, given })))
+    const ofVariables = calls.filter(({ ids }) => ids.length === 0).map(({ given }) => given)
+    // A variable has one of the other ids in its file. `fix` is the name of an advice, not an id.
+    const words = ofVariables.length > 0 ? source.matchAll(/(?<!fix: )'([\w-]+)'/g) : []
+    const others = [...words].flatMap(([, id]) => (isId(id) && named.every((call) => call.id !== id) ? [id] : []))
+    return [
+      ...named.filter(({ id, given }) => given !== placeholdersOf(id)),
+      ...others
+        .filter((id) => !ofVariables.includes(placeholdersOf(id)))
+        .map((id) => ({ id, given: ofVariables.join(' or ') })),
+    ].map(({ id, given }) => `${id} is given ${given || 'nothing'}`)
+  }
+
+  it.each([
+    ["localized('no-job', { job })", []],
+    ["problem(long ? 'no-job' : 'job-running', { job: 7 })", []],
+    ["localized('no-job')", ['no-job is given nothing']],
+    ["localized('no-job', { id: 7 })", ['no-job is given id']],
+    ["issue('no-job', { job, ...more })", ['no-job is given ...more,job']],
+    ["localized('no-job', values)", ['no-job is given values']],
+    ["const ids = ['no-job', 'no-order']; ids.map((id) => localized(id, { job }))", ['no-order is given job']],
+  ])('are compared with its placeholders: %s', (source, mistakes) => {
+    expect(mistakesIn(source)).toEqual(mistakes)
+  })
+
+  it('are its placeholders wherever it is made', () => {
+    const sources = files.map((path) => [path, readFileSync(new URL(path, src), 'utf8')] as const)
+    const making = sources.filter(([, source]) => /(localized-text|field-problem)\.ts'/.test(source))
+    expect(making.length).toBeGreaterThan(100)
+    expect(making.flatMap(([path, source]) => mistakesIn(source).map((mistake) => `${path}: ${mistake}`))).toEqual([])
   })
 })
 

@@ -14,7 +14,8 @@ import { FLOW_S, newBrowserMark, type UpstreamDeps } from '../upstream/index.ts'
 import { CodesUsedUp } from './errors.ts'
 import { findFactors } from './factor-store.ts'
 import { endThisSession, findSession, type SignedIn, sessionCookie } from './session.ts'
-import { accountOf, endSessionThere } from './sign-in.ts'
+import { accountOf } from './sign-in.ts'
+import { endSessionThere } from './upstream-sign-in.ts'
 import { type SignInBrowser, signInQuery } from './wire.ts'
 
 export const SECOND_STEP = '/sign-in/code'
@@ -79,7 +80,7 @@ export async function signOut(deps: UpstreamDeps, request: FastifyRequest, reply
     return goOn
   }
   const next = await end()
-  cookie.clear(reply) // only now: without it nobody could end a session that an outage has kept
+  cookie.clear(reply) // last: if an outage keeps the session, the cookie is needed to end it
   return next
 }
 

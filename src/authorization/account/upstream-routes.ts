@@ -23,8 +23,8 @@ import {
 } from '../upstream/index.ts'
 import { PASSWORD_PATH } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
-import { endFromUpstream, signInFromUpstream } from './sign-in.ts'
 import { browserMark, carriedOf, readAppName, signInBrowser } from './sign-in-guard.ts'
+import { endFromUpstream, signInFromUpstream } from './upstream-sign-in.ts'
 import { callbackQuery, signInQuery, upstreamQuery } from './wire.ts'
 
 const SIGN_IN = '/sign-in'

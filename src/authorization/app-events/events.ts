@@ -155,7 +155,7 @@ export async function tellOfEndingSecrets(deps: Deps, signal: AbortSignal): Prom
   }
 }
 
-/** Manual actions on an app's webhook, by its developers or by operators. */
+// ---- by hand: what developers and operators do with an app's webhook
 
 /** Per app, across all processes: each call goes to an address that a developer chose, and a test adds a row. */
 const RETRIES = { kind: 'webhook retry', most: 30, windowS: 60 }
@@ -188,7 +188,7 @@ export async function testWebhook(deps: Deps, app_key: string): Promise<{ app_ke
   })
 }
 
-/** Sends an event again at once, with the same id, whether or not it arrived before. Throws 20003 if there were too many. */
+/** Sends an event again at once, with the same id, even if it has arrived. Throws 20003 if there were too many. */
 export const retryAppEvent = operation(oneEvent, async (deps: Deps, given): Promise<OneEvent> => {
   const { app_key, event_id } = given
   await requireWebhook(deps, app_key)
@@ -202,8 +202,8 @@ export const retryAppEvent = operation(oneEvent, async (deps: Deps, given): Prom
 })
 
 /**
- * A developer's webhook: https only, and not this machine or its network; what a host name resolves to is checked with each
- * call. Operators allow exceptions, for everybody, by PARTNER_ADDRESS_ALLOW. Throws InvalidInput.
+ * A developer's webhook: https only, and not this machine or its network; what a host name resolves to is checked with
+ * each call. Operators allow exceptions, for everybody, by PARTNER_ADDRESS_ALLOW. Throws InvalidInput.
  */
 export function checkWebhookUrl({ config, calls: { guard } }: OutboundDeps, text: string): void {
   const url = new URL(text)

@@ -7,7 +7,7 @@ import { checkText, type RefusedRow, refusingCheckOf } from '../refusals/index.t
 import type { showMicroApp } from '../registry/index.ts'
 import { RESOURCE_FAILURES } from '../resource/index.ts'
 
-/** Each failure with its advice. The last three are of requests in the wrong form (src/platform/lib/web). */
+/** Every failure of area A; the last three are of requests in the wrong form (src/platform/lib/web). */
 const FAILURES: Readonly<Record<string, Partial<FailureRow>>> = {
   ...OAUTH_FAILURES,
   ...OIDC_FAILURES,
@@ -29,8 +29,9 @@ type Refused = Pick<RefusedRow, 'failure' | 'detail' | 'rescode' | 'token'>
 
 /** Key of the text that says how to fix it. */
 export function fixKeyOf({ failure, rescode, token }: Refused): string {
-  const ours = failure === null && rescode === SERVER_ERROR ? 'ours' : 'other'
-  return `developer.fix.${WRONG_KIND[`${failure} ${token?.slice(0, 4)}`] ?? FAILURES[failure ?? '']?.fix ?? ours}`
+  if (failure === null) return rescode === SERVER_ERROR ? 'developer.fix.ours' : 'developer.fix.other'
+  const wrongKind = WRONG_KIND[`${failure} ${token?.slice(0, 4)}`]
+  return `developer.fix.${wrongKind ?? FAILURES[failure]?.fix ?? 'other'}`
 }
 
 const fixOf = (refused: Refused, t: Translate): string =>

@@ -28,10 +28,9 @@ const TOO_MANY: FailureRow = {
 
 const byApp = (what: NonNullable<FailureRow['what']>): FailureRow => ({ rescode: 20007, byApp: true, what })
 /** Both dialects say what is wrong with the parameter. */
-type BadParameter = 'parameter-undecodable' | 'parameter-repeated' | 'parameter-missing'
-const badParameter = (id: BadParameter, fix: string): FailureRow => {
+const badParameter = (id: 'parameter-undecodable' | 'parameter-repeated' | 'parameter-missing'): FailureRow => {
   const text = (name: string) => localized(id, { name })
-  return { ...byApp(text), standard: invalidRequest(text), fix }
+  return { ...byApp(text), standard: invalidRequest(text) }
 }
 const badForm = (what: LocalizedText): FailureRow => {
   return { rescode: 20007, what, standard: invalidRequest(what), fix: 'form' }
@@ -49,9 +48,9 @@ export const OAUTH_FAILURES = {
 
   // Parameters (A1 row 2; A2 rows 2, 8 and 9)
   url_too_long: { ...byApp(localized('url-too-long')), fix: 'too_long' },
-  parameter_undecodable: badParameter('parameter-undecodable', 'parameter'),
-  parameter_repeated: badParameter('parameter-repeated', 'parameter'),
-  parameter_missing: badParameter('parameter-missing', 'missing'),
+  parameter_undecodable: { ...badParameter('parameter-undecodable'), fix: 'parameter' },
+  parameter_repeated: { ...badParameter('parameter-repeated'), fix: 'parameter' },
+  parameter_missing: { ...badParameter('parameter-missing'), fix: 'missing' },
   too_many_requests: { ...TOO_MANY, fix: 'slower' },
 
   // Who calls (A1 rows 4 and 5; A2 rows 3–7)

@@ -124,7 +124,9 @@ async function ofApp(deps: Deps, appKey: string) {
 /** What revoking everything of a user or an app would end. */
 export const previewRevocation = { ofUser, ofApp }
 
-/** Revokes an access token alone, or a refresh token with its grant. Another app's token is left alone without saying so. */
+// ---- one token, by its app
+
+/** Revokes an access token alone, or a refresh token with its grant. Silently leaves another app's token alone. */
 export async function revokeToken(deps: Deps, app: CallingApp, text: string): Promise<void> {
   const { db, keys } = deps
   const access = parseToken(keys, PREFIX.accessToken, text)

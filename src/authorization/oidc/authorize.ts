@@ -2,7 +2,6 @@ import { decodeJwt } from 'jose'
 import { z } from 'zod'
 import type { Deps } from '../../platform/deps.ts'
 import { NamedFailure, oauthErrorOf } from '../../platform/lib/failure.ts'
-import { parsedUrl } from '../../platform/lib/parsed-url.ts'
 import { readOr } from '../../platform/lib/read-or.ts'
 import { grantableScopes, isScope, STANDARD_SCOPES, withContractScopes } from '../../platform/lib/scope.ts'
 import type { Query } from '../../platform/lib/web/request-target.ts'
@@ -20,28 +19,8 @@ import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.
 import { malformed, oidcFailure } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
 import { authorizeQuery, namesOf } from './messages.ts'
+import { isRedirectUri } from './redirect-uri.ts'
 import { readKnown, refuseTooLong } from './wire.ts'
-
-/** An http URI of the loopback interface, split around its port (RFC 8252 §7.3). */
-const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::\d{1,5})?((?:[/?].*)?)$/
-
-const withoutPort = (uri: string): string | undefined => {
-  const [, host, rest] = LOOPBACK.exec(uri) ?? []
-  return host === undefined ? undefined : `${host}${rest}`
-}
-
-/** Word for word, but on loopback with any port: a native app learns it only once it listens. */
-export function isRegistered(registered: readonly string[], uri: string): boolean {
-  if (!parsedUrl(uri)) return false
-  const native = withoutPort(uri)
-  return registered.includes(uri) || (native !== undefined && registered.some((known) => withoutPort(known) === native))
-}
-
-/** Whether the URI is registered, and not plain http if the app may not use that. */
-const isRedirectUri = ({ redirect_uris, http_allowed }: MicroApp, uri: string): boolean =>
-  isRegistered(redirect_uris, uri) && (http_allowed || isSafe(new URL(uri)))
-
-const isSafe = ({ protocol, hostname }: URL): boolean => protocol === 'https:' || isLoopbackHost(hostname)
 
 /** Where the response goes: known once the client and its redirect_uri are. */
 export interface ResponseTarget {
@@ -121,14 +100,14 @@ function checkRedirect(app: MicroApp, parameters: Parameters): string {
   return redirectUri
 }
 
-/** Only how to answer. Request objects are refused, but these may be in them alone (OIDC Core §6.1). */
-const objectRead = z.object({ state: z.string(), response_mode: z.string() }).partial()
-const readObject = (text: string) => objectRead.safeParse(readOr(() => decodeJwt(text), undefined)).data
+/** How to answer: request objects are refused, but these parameters may be nowhere else (OIDC Core §6.1). */
+const answerParameters = z.object({ state: z.string(), response_mode: z.string() }).partial()
+const readRequestObject = (text: string) => answerParameters.safeParse(readOr(() => decodeJwt(text), undefined)).data
 
 /** Read leniently, so that a refused request is answered in the way that the client expects. */
 function targetOf({ app_key: appKey }: MicroApp, redirectUri: string, { values, repeated }: Query): ResponseTarget {
   const request = values.get('request')
-  const object = request ? readObject(request) : undefined
+  const object = request ? readRequestObject(request) : undefined
   const state = values.get('state') ?? object?.state
   const usable = state && !repeated.includes('state') && Buffer.byteLength(state) <= LONGEST.state ? state : undefined
   return {

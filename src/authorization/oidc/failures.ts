@@ -10,7 +10,10 @@ const outcome = (...error: Parameters<typeof oauthError>): FailureRow => ({
 })
 const row = (fix: string, ...error: Parameters<typeof oauthError>): FailureRow => ({ ...outcome(...error), fix })
 
-const INVALID_CLIENT = outcome('invalid_client', localized('client-failed'), 401)
+const INVALID_CLIENT: FailureRow = {
+  rescode: 20007,
+  standard: oauthError('invalid_client', localized('client-failed'), 401),
+}
 /** The names tell the app's developers what was wrong; the answer is that of any wrong credentials. */
 const ASSERTION: FailureRow = { ...INVALID_CLIENT, rescode: 20001 }
 

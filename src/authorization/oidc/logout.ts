@@ -1,10 +1,10 @@
 import type { Query } from '../../platform/lib/web/request-target.ts'
 import { withResponseParameters } from '../oauth/index.ts'
 import { findMicroAppForAuthentication } from '../registry/index.ts'
-import { isRegistered } from './authorize.ts'
 import { malformed, oidcFailure } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
 import { logoutQuery, namesOf } from './messages.ts'
+import { isRegistered } from './redirect-uri.ts'
 import { readKnown, refuseTooLong } from './wire.ts'
 
 const LOGOUT_PARAMETERS = namesOf(logoutQuery)

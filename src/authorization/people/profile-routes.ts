@@ -102,19 +102,16 @@ export const profileRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       const { request, reply, person, deps: acting, t } = context
       const typed = OWN_PROFILE.ask.input.safeParse({ ...Object(request.body), kind })
       const { passport, phone_number } = await ownProfile(person)
+      const again = { field: kind, typed: { [kind]: typedText(request.body, 'value') } }
       if (!typed.success || typed.data.value === (kind === 'phone' ? phone_number : passport)) {
         reply.code(400)
-        return show(context, {
-          alert: t(UNFIT[kind]),
-          field: kind,
-          typed: { [kind]: typedText(context.request.body, 'value') },
-        })
+        return show(context, { alert: t(UNFIT[kind]), ...again })
       }
       const until = await OWN_PROFILE.ask(acting, typed.data, person, request.ip)
       if (!until) return `#${kind}`
       const when = retryAfter(request, reply, until, deps.clock.now())
       const alert = t('account.profile.limited', { when })
-      return show(context, { alert, field: kind, typed: { [kind]: typedText(context.request.body, 'value') } })
+      return show(context, { alert, ...again })
     })
 
     form(`${PROFILE}/${kind}/confirm`, async (context) => {

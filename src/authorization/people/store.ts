@@ -11,6 +11,8 @@ import { joinedMicroApp } from '../registry/index.ts'
 import { ACCESSES_OF_PERSON } from '../resource/index.ts'
 import { TEAMS_OF_PERSON } from '../teams/index.ts'
 
+// ---- requests to delete an account
+
 const DELETION_OF_PERSON: readonly PersonalRows[] = [
   { what: 'deletion_requests', table: 'deletion_request', key: {}, shown: ['requested_at', 'due_at'] },
 ]
@@ -82,6 +84,8 @@ export const dueRequests = (db: Db, { keys, now, limit, after }: DueRequests): P
             or (due_at, cid, user_id) > (${after?.due_at}::timestamptz, ${after?.cid}::int, ${after?.user_id}::text))
         order by due_at, cid, user_id limit ${limit}`,
   )
+
+// ---- a person's data
 
 const appOfPerson = z.object({
   app_key: z.string(),

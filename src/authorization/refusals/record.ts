@@ -26,7 +26,7 @@ const KINDS: Readonly<Record<string, 'access token' | 'refresh token' | 'code'>>
 /** The prefix of a token; null for anything else. */
 const tokenPrefixOf = (text: string | undefined): string | null => STORED.exec(text ?? '')?.[0] ?? null
 
-/** What the prefix of a token tells; undefined if it is not one or is too short. `begins`: as stored with refused requests. */
+/** What the prefix of a token tells; undefined if it is none or too short. `begins`: as stored with refusals. */
 export function parseTokenPrefix(text: string) {
   const [begins, prefix = '', body = ''] = STORED.exec(text) ?? []
   const kind = KINDS[prefix]

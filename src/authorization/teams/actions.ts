@@ -70,7 +70,7 @@ interface ForTeam {
   readonly mail: string | undefined
 }
 
-/** Gives it to that team, or to a new one called like the app. Invites `mail` there, into a new team as its owner. */
+/** Gives the app to that team, or to a new one of its name, and invites `mail` there: as the owner if it is new. */
 async function giveNew(deps: Deps, { app_key, name }: MicroApp, { team_id, mail }: ForTeam): Promise<void> {
   const given = team_id ?? (await makeTeam(deps, { name: teamNameOf({ name }) }))
   const team = await giveApp(deps, { app_key, team_id: given })

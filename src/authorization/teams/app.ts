@@ -154,7 +154,7 @@ const endTokens = (deps: Deps, appKey: string, person: UserRowKey): Promise<unkn
 
 export const APP_SECRET = { newest: newestSecret, rotate: rotateAppSecret, endTokens }
 
-/** The webhook of an app. People never see it, so changing it needs no approval even in live apps. */
+// ---- the webhook: people never see it, so changing it needs no approval even in live apps
 
 /** Sets, changes or (null) removes the address; returns the secret of a new one, to be shown once. */
 const setWebhook = operation(

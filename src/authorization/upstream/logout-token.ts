@@ -39,8 +39,8 @@ interface Expected {
 export type EndedThere = Awaited<ReturnType<typeof readLogoutToken>>
 
 /**
- * A logout token (OpenID Connect Back-Channel Logout 1.0 §2.6), signed by an algorithm that the provider uses for id_tokens
- * (`algs`). Throws UpstreamFailure, or what jose throws.
+ * A logout token (OpenID Connect Back-Channel Logout 1.0 §2.6), signed by an algorithm that the provider uses for
+ * id_tokens (`algs`). Throws UpstreamFailure, or what jose throws.
  */
 export async function readLogoutToken(token: string, keys: JWTVerifyGetKey, { issuer, audience, algs, now }: Expected) {
   const { payload, protectedHeader } = await verifyJwt(token, keys, {
@@ -62,6 +62,8 @@ export async function readLogoutToken(token: string, keys: JWTVerifyGetKey, { is
     expiresAt: addSeconds(fromEpochSeconds(Math.floor(iat)), LIFE_S + 2 * SKEW_S),
   }
 }
+
+// ---- the keys that verify it
 
 /** The least time between fetches for an unknown key, seconds. */
 const UNKNOWN_KEY_S = 30

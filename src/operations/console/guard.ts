@@ -44,8 +44,8 @@ export const onBehalfOf = <Given extends Deps>(deps: Given, request: FastifyRequ
 })
 
 /**
- * Redirects to the sign-in without a session, and to the page that adds an authenticator without one (`pending`). Forms are
- * read before it, so that the page that says that the database is away can give back what was typed.
+ * Redirects to the sign-in without a session, and to the page that adds an authenticator without one (`pending`). Forms
+ * are read before it, so that the page that says that the database is away can give back what was typed.
  */
 export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolean }): preValidationAsyncHookHandler => {
   const cookie = consoleCookie(deps.config)

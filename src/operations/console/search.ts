@@ -13,8 +13,9 @@ import { EXPLAIN, knownRequest } from './sections/requests.ts'
 import { at, hrefOf, link } from './texts.ts'
 
 /**
- * Finds requests, orders, partners, micro-apps, teams, operators and people. Operators from support upwards also see what
- * `gatehouse explain` knows, and can search by a passport, a person's name, a phone number or the beginning of a token.
+ * Finds requests, orders, partners, micro-apps, teams, operators and people. Operators from support upwards also see
+ * what `gatehouse explain` knows, and can search by a passport, a person's name, a phone number or the beginning of a
+ * token.
  */
 
 interface Found {
@@ -64,8 +65,8 @@ const byId =
   }
 
 /**
- * Finds records by the beginning of a field, through the filter of their list. Skips lists that the role may not see, and
- * fields that it may not filter by: whether a person of a certain name exists is personal data.
+ * Finds records by the beginning of a field, through the filter of their list. Skips lists that the role may not see,
+ * and fields that it may not filter by: whether a person of a certain name exists is personal data.
  */
 const byField = ({ text, addressOf }: Kind, route: string, nameOf: (row: Values) => unknown, field: string): Finder => {
   const list = actionOf(route)

@@ -129,8 +129,8 @@ const searchedRow = <Row>(row: z.ZodObject & z.ZodType<Row>) =>
   >
 
 /**
- * A page of a list or, with `wanted`, of a search, which may have few rows or none although there is a next page. The last
- * row that is looked at comes along, wanted or not: a second statement would see another one once rows have moved.
+ * A page of a list or, with `wanted`, of a search, which may have few rows or none although there is a next page. The
+ * last row that is looked at comes along, wanted or not: a second statement would see another one once rows have moved.
  */
 export async function listPage<Row>(db: Db, listing: Listing<Row>, page: AskedPage): Promise<Page<Row>> {
   const { row, columns, shown = columns, wanted } = listing

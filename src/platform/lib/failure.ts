@@ -16,7 +16,7 @@ export const oauthError = (
   status: OAuthError['status'] = 400,
 ): OAuthError => ({ error, status, description })
 
-/** A row of a room's table of failures: how each dialect reports it. All columns but `standard` are the contract's. */
+/** How each dialect reports a failure: OAuth 2.0 by `standard`, the contract's by the other columns but `fix`. */
 export interface FailureRow {
   readonly rescode: Rescode
   /** Fills the *what* of the rescode's message; a function is given `value`, shortened for answers. */
@@ -31,7 +31,7 @@ export interface FailureRow {
   readonly status?: 404 | 405 | 429
   /** Missing if the failure occurs only in the contract's dialect or for operators. */
   readonly standard?: OAuthError
-  /** The text `developer.fix.…`, which tells the developers of the app how to avoid it. */
+  /** Names the advice for the app's developers: the text `developer.fix.<fix>`. */
   readonly fix?: string
 }
 

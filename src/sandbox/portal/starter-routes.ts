@@ -11,8 +11,8 @@ import { doubleQuoted, fillTemplate, phpQuoted, readTemplate } from './snippets.
 import { productName } from './texts.ts'
 
 /**
- * A seller's first program in each language: one file that implements every interface and sends the notices. `file`: the
- * download, and the last part of its URL. `needs`: what has to be installed.
+ * A seller's first program in each language: one file that implements every interface and sends the notices. `file`:
+ * the download, and the last part of its URL. `needs`: what has to be installed.
  */
 export const STARTERS = [
   { id: 'python', file: 'seller.py', name: 'Python', needs: 'Python 3.8+', quote: doubleQuoted },

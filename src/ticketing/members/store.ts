@@ -5,6 +5,8 @@ import { DAY_S } from '../../platform/lib/clock.ts'
 import { type MailState, type MemberRole, memberRole, type NewMember } from '../../platform/lib/member.ts'
 import { LINK_PURPOSES, type LinkPurpose, type Member, member } from './wire.ts'
 
+// ---- links in invitations and to new passwords
+
 interface NewLink {
   readonly link_id: string
   readonly link_hash: Buffer
@@ -68,6 +70,8 @@ export const setMemberMailState = (db: Db, linkId: string, state: MailState, err
     sql`update member_link set mail_state = ${state}, mail_error = ${error}
         where link_id = ${linkId} and mail_state <> 'sent'`,
   )
+
+// ---- members
 
 /** Removed members are kept as long as the audit log may refer to them. */
 const REMOVED_KEPT_S = 455 * DAY_S

@@ -110,7 +110,7 @@ const HEADERS = {
  * reloading repeats nothing; after a failure the page shows the reason, with status 400.
  */
 export async function registerOffice(app: FastifyInstance, shop: Shop, switches: Switches): Promise<void> {
-  await registerPages(app, 'http://localhost')
+  await registerPages(app, 'http://localhost') // the address is for a cookie that this page does not set
   const show = async (request: FastifyRequest, reply: FastifyReply, result: Result) => {
     const locale = chooseLocale({ acceptLanguage: request.headers['accept-language'] })
     const html = await reply.viewAsync('demo-office/page', officeView(shop, switches, locale, result))

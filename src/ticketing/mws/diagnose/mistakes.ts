@@ -7,10 +7,16 @@ export type Tolerated = (typeof TOLERATED)[number]
 
 /** What a notice with this Content-Type or body would be refused for, or is accepted with from a live partner. */
 export const WARNINGS = [
-  ...(['body-too-long', 'body-compressed', 'body-not-json', 'body-partner-id-missing'] as const),
-  ...(['body-partner-id-mismatch', 'voucher-list-missing', 'fields-left-out', 'implausible-prices'] as const),
+  'body-too-long',
+  'body-compressed',
+  'body-not-json',
+  'body-partner-id-missing',
+  'body-partner-id-mismatch',
+  'voucher-list-missing',
+  'fields-left-out',
+  'implausible-prices',
   ...TOLERATED,
-] as const
+] as const satisfies readonly (keyof typeof english)[]
 export type Warning = (typeof WARNINGS)[number]
 
 /** Every mistake that a diagnosis can name. Partners' scripts may rely on the names. */

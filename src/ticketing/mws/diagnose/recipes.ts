@@ -96,6 +96,8 @@ export const textRecipes: readonly Recipe[] = [
   ...mistakesIn('end', { 'trailing-newline': () => ['\n', '\r\n'] }),
 ]
 
+// ---- the path that was signed
+
 /** Splits `/rhone/mtp/api/…` into prefix and endpoint; undefined for any other path. */
 function split({ path, mounts }: Evidence): { mount: string; tail: string } | undefined {
   const mount = mounts.find((candidate) => path.startsWith(`${candidate}/`))
@@ -137,6 +139,8 @@ export const pathRecipes = mistakesIn('path', {
     return [encoded, encoded.replaceAll('%2F', '%2f')]
   },
 })
+
+// ---- the encoding of the digest
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const LONGEST = 512

@@ -20,7 +20,4 @@ drop table operator_recovery_code;
 
 -- Access tokens that were ended before their time, because their grant had too many newer ones, stay where they are, without
 -- scopes.
-insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
-select routing_key, token_hash, grant_id, '{}', expires_at from ended_access_token
-on conflict do nothing;
 drop table ended_access_token;

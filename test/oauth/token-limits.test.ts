@@ -135,52 +135,6 @@ describe('an access token ended by the limit of its grant', () => {
     expect([await count('<>'), await count('=')]).toEqual([5, 1_000])
     expect((await client.grants(user)).length).toBe(1)
   })
-
-  it('does not count among the newest, so that later tokens with a shorter life stay', async () => {
-    const { user } = await grantedIn(world, 'fixed')
-    const [{ routing_key, grant_id }] = (
-      await world.pool.query('select routing_key, grant_id from user_grant where user_id = $1', [user.user_id])
-    ).rows
-    await world.pool.query('delete from access_token where grant_id = $1', [grant_id])
-    await world.pool.query(
-      `insert into access_token (routing_key, grant_id, token_hash, expires_at, scopes)
-       select $1, $2, sha256(convert_to('short ' || n::text, 'UTF8')),
-         now() + case when n <= 10 then interval '7 days' else interval '1 hour' end + n * interval '1 second',
-         case when n <= 10 then '{}' else '{USER_INFO}' end::text[]
-       from generate_series(1, 13) n`,
-      [routing_key, grant_id],
-    )
-    await endOldestAccessTokens(world.deps.db, [routing_key], 5)
-    expect(await liveTokens(user)).toBe(3)
-  })
-
-  it('is forgotten without waiting for another process that has locked it', async () => {
-    const { user } = await grantedIn(world, 'fixed')
-    const [{ routing_key, grant_id }] = (
-      await world.pool.query('select routing_key, grant_id from user_grant where user_id = $1', [user.user_id])
-    ).rows
-    await world.pool.query(
-      `insert into access_token (routing_key, grant_id, token_hash, expires_at, scopes)
-       select $1, $2, sha256(convert_to('locked ' || n::text, 'UTF8')), now() + n * interval '1 second',
-         case when n <= 1100 then '{}' else '{USER_INFO}' end::text[]
-       from generate_series(1, 1110) n`,
-      [routing_key, grant_id],
-    )
-    const holder = await world.pool.connect()
-    try {
-      await holder.query('begin')
-      const oldest = `token_hash = sha256('locked 1')`
-      await holder.query(`select from access_token where ${oldest} for update`)
-      await endOldestAccessTokens(world.deps.db, [routing_key], 5)
-      expect(await liveTokens(user)).toBe(5)
-      expect((await holder.query(`select from access_token where ${oldest}`)).rowCount).toBe(1)
-    } finally {
-      await holder.query('rollback')
-      holder.release()
-    }
-    const ended = await world.pool.query(`select from access_token where grant_id = $1 and scopes = '{}'`, [grant_id])
-    expect(ended.rowCount).toBe(1_001)
-  })
 })
 
 describe('refreshes of one grant in both dialects', () => {

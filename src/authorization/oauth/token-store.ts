@@ -52,34 +52,20 @@ const tokenKey = z.object({ routing_key: z.number(), token_hash: z.instanceof(Bu
 const KEY = ({ routing_key, token_hash }: z.output<typeof tokenKey>) => sql.part`
   ${routing_key}::int as routing_key, ${token_hash}::bytea as token_hash`
 
-/** Their keys pass through this process, so one run ends, and forgets, no more tokens than this. */
+/** Their keys pass through this process, so one run ends no more tokens than this. */
 const MAX_AT_ONCE = 10_000
 
-const LIVE = sql.part`scopes <> '{}'`
-const ENDED = sql.part`scopes = '{}'`
+/** The tokens of each grant beyond the `most` newest and those that expire in the same second as the last of these. */
+const beyondNewest = (routingKeys: readonly number[], most: number): Fragment => sql.part`(
+  select routing_key, token_hash from (
+    select routing_key, token_hash, rank() over (partition by routing_key, grant_id order by expires_at desc) as ordinal
+    from access_token where routing_key = any (${routingKeys}::int[])) ranked
+  where ordinal > ${most})`
 
 /**
- * Locks the tokens of this kind of each grant beyond the `most` newest and those that expire in the same second as the last
- * of these. Never waits: another process or the purge may be deleting them.
- */
-const lockBeyondNewest = (tx: Db, kind: Fragment, routingKeys: readonly number[], most: number) =>
-  tx.listWithCustomPlan(
-    tokenKey,
-    sql`select t.routing_key, t.token_hash
-        from (
-          select routing_key, token_hash from (
-            select routing_key, token_hash,
-                   rank() over (partition by routing_key, grant_id order by expires_at desc) as ordinal
-            from access_token where routing_key = any (${routingKeys}::int[]) and ${kind}) ranked
-          where ordinal > ${most}) old
-        join access_token t on ${sql.sameKey('t', 'old', TOKEN_KEY)}
-        where t.${kind} limit ${MAX_AT_ONCE} for update of t skip locked`,
-  )
-
-/**
- * Ends the access tokens of each grant of these routing keys beyond its `max` newest: they have no scopes left. Returns how
- * many tokens, live and ended, each key had before. Not one statement, for Citus; planned each time: it is rare, and its
- * cost depends on the keys.
+ * Ends the access tokens of each grant of these routing keys beyond its `max` newest: they have no scopes left. Skips rows that another process or the
+ * purge is deleting. Returns how many tokens, live and ended, each key had before. Not one statement, for Citus; planned each
+ * time: it is rare, and its cost depends on the keys.
  */
 export const endOldestAccessTokens = (db: Db, routingKeys: readonly number[], max: number) =>
   readByShard(
@@ -96,16 +82,19 @@ const endOldestIn = (shard: Db, routingKeys: readonly number[], max: number) =>
       sql`select routing_key, count(*)::int as tokens from access_token
           where routing_key = any (${routingKeys}::int[]) group by routing_key`,
     )
-    const old = await lockBeyondNewest(tx, LIVE, routingKeys, max)
+    const old = await tx.listWithCustomPlan(
+      tokenKey,
+      sql`select t.routing_key, t.token_hash from ${beyondNewest(routingKeys, max)} old
+          join access_token t on ${sql.sameKey('t', 'old', TOKEN_KEY)}
+          where t.scopes <> '{}' limit ${MAX_AT_ONCE} for update of t skip locked`,
+    )
     if (old.length === 0) return before
     await tx.exec(
       sql`update access_token t set scopes = '{}' from ${sql.rows('old', old, KEY)}
           where ${sql.sameKey('t', 'old', TOKEN_KEY)}`,
     )
-    const forgotten = await lockBeyondNewest(tx, ENDED, routingKeys, MAX_ENDED_OF_GRANT)
-    if (forgotten.length === 0) return before
     await tx.exec(
-      sql`delete from access_token t using ${sql.rows('old', forgotten, KEY)}
+      sql`delete from access_token t using ${beyondNewest(routingKeys, max + MAX_ENDED_OF_GRANT)} old
           where ${sql.sameKey('t', 'old', TOKEN_KEY)}`,
     )
     return before

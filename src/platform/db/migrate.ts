@@ -163,15 +163,11 @@ function unapplied(applied: readonly z.infer<typeof migrationRow>[]): string[] {
   return known.filter((name) => !names.has(name))
 }
 
-export function tablesOfPeople(): string[] {
-  const source = migrationFiles()
-    .map((file) => partOf(readFileSync(`${DIRECTORY}/${file}`, 'utf8'), 'shard'))
-    .join('\n')
-  const tables = (verb: string) =>
-    [...source.matchAll(new RegExp(`^${verb} table (\\w+)`, 'gm'))].map(([, name = '']) => name)
-  const dropped = tables('drop')
-  return tables('create').filter((name) => !dropped.includes(name))
-}
+export const tablesOfPeople = (): string[] =>
+  migrationFiles().flatMap((file) => {
+    const source = partOf(readFileSync(`${DIRECTORY}/${file}`, 'utf8'), 'shard')
+    return [...source.matchAll(/^create table (\w+)/gm)].flatMap(([, table]) => table ?? [])
+  })
 
 /** The first migration of versions before 1.0.0, whose tables cannot be migrated. */
 const BEFORE_FIRST_RELEASE = '0001_registry'

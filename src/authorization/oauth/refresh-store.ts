@@ -133,7 +133,7 @@ export const accessTokenScopes = (db: Db, routingKey: number, accessHash: Buffer
   db.of(routingKey).maybeValue(
     z.array(z.string()),
     sql`select scopes from access_token
-          where routing_key = ${routingKey} and token_hash = ${accessHash} and scopes <> '{}'`,
+          where routing_key = ${routingKey} and token_hash = ${accessHash} and ended is null`,
   )
 
 /** Reads a refresh token without changing it. */

@@ -18,7 +18,7 @@ const facts = z.object({
 
 const TABLES = {
   'access token': sql.part`(select routing_key, grant_id, null::timestamptz as used_at, expires_at from access_token
-    where scopes <> '{}')`,
+    where ended is null)`,
   'refresh token': sql.part`(select routing_key, grant_id, rotated_at as used_at, expires_at from refresh_token)`,
   code: sql.part`(
     select routing_key, grant_id, used_at, expires_at from authorization_code
@@ -40,8 +40,9 @@ const tokensWithPrefix = (db: Db, kind: keyof typeof TABLES, routingKey: number,
 
 const TOKEN_KEY = ['routing_key', 'token_hash'] as const
 
-/** For a join as `t`: `` join ${TOKEN} ``. The `offset 0` of grantByKey would cost A5 a tenth more database time. */
-const TOKEN = sql.part`access_token t on ${sql.sameKey('t', 'asked', TOKEN_KEY)}`
+/** For a join as `t`. The `offset 0` of grantByKey would cost A5 a tenth more database time. */
+const TOKEN_ROW = sql.part`access_token t on ${sql.sameKey('t', 'asked', TOKEN_KEY)}`
+const TOKEN = sql.part`${TOKEN_ROW} and t.ended is null`
 
 const TokensOfKey = z.object({ routing_key: z.number(), tokens: z.number() })
 
@@ -63,7 +64,7 @@ const beyondNewest = (routingKeys: readonly number[], most: number): Fragment =>
   where ordinal > ${most})`
 
 /**
- * Ends the access tokens of each grant of these routing keys beyond its `max` newest: they have no scopes left. Skips rows that another process or the
+ * Ends the access tokens of each grant of these routing keys beyond its `max` newest. Skips rows that another process or the
  * purge is deleting. Returns how many tokens, live and ended, each key had before. Not one statement, for Citus; planned each
  * time: it is rare, and its cost depends on the keys.
  */
@@ -86,11 +87,11 @@ const endOldestIn = (shard: Db, routingKeys: readonly number[], max: number) =>
       tokenKey,
       sql`select t.routing_key, t.token_hash from ${beyondNewest(routingKeys, max)} old
           join access_token t on ${sql.sameKey('t', 'old', TOKEN_KEY)}
-          where t.scopes <> '{}' limit ${MAX_AT_ONCE} for update of t skip locked`,
+          where t.ended is null limit ${MAX_AT_ONCE} for update of t skip locked`,
     )
     if (old.length === 0) return before
     await tx.exec(
-      sql`update access_token t set scopes = '{}' from ${sql.rows('old', old, KEY)}
+      sql`update access_token t set ended = true from ${sql.rows('old', old, KEY)}
           where ${sql.sameKey('t', 'old', TOKEN_KEY)}`,
     )
     await tx.exec(
@@ -108,6 +109,18 @@ interface TokenOfApp extends TokenKey {
   readonly appKey: string
 }
 
+/** Whether a token was ended early while its grant is still live, so that a refresh gets another. */
+const wasEndedEarly = async (db: Db, { routingKey, hash }: TokenKey): Promise<boolean> => {
+  const found = await db.of(routingKey).maybe(
+    z.object({ grant_id: z.string() }),
+    sql`select t.grant_id from access_token t
+        cross join ${grantByKey(sql.part`${routingKey}::int`, sql.part`t.grant_id`)} g
+        ${grantRevocationJoins(sql.part`${routingKey}::int`)}
+        where t.routing_key = ${routingKey} and t.token_hash = ${hash} and t.ended and ${GRANT_REVOKED_AT} is null`,
+  )
+  return found !== undefined
+}
+
 const ofApp = z.object({ token_hash: z.instanceof(Buffer), app_key: z.string() })
 
 /** The apps of these tokens, including expired and ended ones whose rows still exist. */
@@ -120,12 +133,12 @@ const appsOfShard = (shard: Db, tokens: readonly TokenKey[]): Promise<z.output<t
     sql`select t.token_hash, g.app_key
         from unnest(${tokens.map(({ routingKey }) => routingKey)}::int[], ${tokens.map(({ hash }) => hash)}::bytea[])
           as asked (routing_key, token_hash)
-        join ${TOKEN}
+        join ${TOKEN_ROW}
         cross join ${grantByKey(sql.part`asked.routing_key`, sql.part`t.grant_id`)} g`,
   )
 
 /** What other rooms need to know about issued tokens. */
-export const ACCESS_TOKENS = { joined: TOKEN, appsOf, withPrefix: tokensWithPrefix }
+export const ACCESS_TOKENS = { joined: TOKEN, wasEndedEarly, appsOf, withPrefix: tokensWithPrefix }
 
 const ASKED = ({ routingKey, hash, appKey }: TokenOfApp) => sql.part`
   ${routingKey}::int as routing_key, ${hash}::bytea as token_hash, ${appKey}::text as app_key`
@@ -141,7 +154,7 @@ const deletions: Batched<TokenOfApp, unknown> = {
     sql`with found as (
           select asked.ordinal, asked.routing_key, asked.token_hash
           from ${sql.rows('asked', asked, ASKED)}
-          join ${TOKEN}
+          join ${TOKEN_ROW}
           cross join ${GRANT} g
           where g.app_key = asked.app_key
         )

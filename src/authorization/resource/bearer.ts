@@ -1,8 +1,9 @@
+import type { Db } from '../../platform/db/sql.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { type OpaqueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../../platform/lib/failure.ts'
 import { grantableScopes, isScope, type Scope } from '../../platform/lib/scope.ts'
-import { type Parameters, readParameters, required } from '../oauth/index.ts'
+import { ACCESS_TOKENS, type Parameters, readParameters, required } from '../oauth/index.ts'
 import type { AccessKind } from './access-store.ts'
 import { resourceFailure } from './failures.ts'
 import { type DescribedToken, type FoundAccessToken, findDescribedToken, findToken } from './store.ts'
@@ -21,9 +22,8 @@ export async function describeToken({ db, keys, clock }: Deps, text: string): Pr
   if (!token) return resourceFailure('token_forged')
   if (token.expiresAt <= clock.now()) return resourceFailure('token_expired')
   const found = await findDescribedToken(db, token)
-  if (!found) return resourceFailure('token_unknown')
+  if (!found) return unknownToken(db, token)
   if (found.revoked) return resourceFailure('token_revoked', aboutTokenOf(found))
-  if (isEnded(found)) return resourceFailure('token_ended_early')
   if (found.app_status !== 'approved') return resourceFailure('app_not_approved', aboutTokenOf(found))
   if (found.user_status !== 'active') return resourceFailure('user_blocked', aboutTokenOf(found))
   return { ...found, scopes: scopesInForce(found), expiresAt: token.expiresAt }
@@ -54,16 +54,11 @@ function verifyAccessToken({ keys, clock }: Deps, parameters: Parameters): Opaqu
   return token
 }
 
-/** A token that was ended early has no scopes left, others have at least one. */
-const isEnded = (found: DescribedToken | undefined): boolean => found?.scopes === ''
-
-/** A4 and A5 rows 5–8 in order, after unknown tokens (row 3) and those that were ended early (row 4) or are revoked. */
+/** A4 and A5 rows 5–8 in order, after unknown tokens (row 3) and those that were ended early (row 4). */
 async function readWithToken({ db }: Deps, { routingKey, hash }: OpaqueToken, scope: Scope): Promise<FoundAccessToken> {
   const found = await findToken(db, { routingKey, hash, scope })
-  if (!found) throw resourceFailure('token_unknown')
+  if (!found) throw await unknownToken(db, { routingKey, hash })
   if (found.revoked) throw resourceFailure('token_revoked', aboutTokenOf(found))
-  if (!found.token_holds && isEnded(await findDescribedToken(db, { routingKey, hash })))
-    throw resourceFailure('token_ended_early')
   if (found.app_status !== 'approved') throw resourceFailure('app_not_approved', aboutTokenOf(found))
   if (found.token_holds && !found.app_holds)
     throw resourceFailure('app_lost_scope', { detail: scope, ...aboutTokenOf(found) })
@@ -71,6 +66,10 @@ async function readWithToken({ db }: Deps, { routingKey, hash }: OpaqueToken, sc
   if (!found.token_holds) throw resourceFailure('token_lacks_scope', { detail: scope, ...aboutTokenOf(found) })
   return found
 }
+
+/** Why a token of ours that has no live row is refused. */
+const unknownToken = async (db: Db, token: Pick<OpaqueToken, 'routingKey' | 'hash'>): Promise<NamedFailure> =>
+  resourceFailure((await ACCESS_TOKENS.wasEndedEarly(db, token)) ? 'token_ended_early' : 'token_unknown')
 
 /** Whose token it is, for `gatehouse explain`. */
 const aboutTokenOf = ({

@@ -252,6 +252,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
  */
 export const OWNERS: Readonly<Record<string, string>> = {
   access_token: 'oauth',
+  ended_access_token: 'oauth',
   authorization_code: 'oauth',
   used_code: 'oauth',
   consent_decision: 'oauth',

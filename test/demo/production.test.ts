@@ -69,9 +69,12 @@ describe('removeDemo', () => {
     const client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
     const alice = { passport: 'alice', password: 'alice-password' }
     const { access_token } = await client.getTokens(await client.signedIn(alice), DEMO_APP)
-    // Rows as the purge leaves them.
+    // Rows as the purge and the limit on tokens leave them.
     await world.pool.query(
       `insert into used_code select routing_key, sha256('used'), grant_id, now(), now() from user_grant limit 1`,
+    )
+    await world.pool.query(
+      `insert into ended_access_token select routing_key, sha256('ended'), grant_id, now() from user_grant limit 1`,
     )
     const removed = await removeDemo(world.deps)
     expect(removed).toEqual({ micro_apps: 4, users: 3, partners: 1, partners_kept: 0 })
@@ -82,6 +85,7 @@ describe('removeDemo', () => {
       'authorization_code',
       'used_code',
       'access_token',
+      'ended_access_token',
       'refresh_token',
       'consent_decision',
       'browser_session',

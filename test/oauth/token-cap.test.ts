@@ -17,7 +17,7 @@ it('the token cap closes only after pending work is done', async () => {
     finish = done
   })
   const listWithCustomPlan = vi.fn(() => read)
-  const db: object = { listWithCustomPlan, tx: (work: (tx: object) => unknown) => work(db), shards: () => [db] }
+  const db: object = { listWithCustomPlan, shards: () => [db] }
   const cap = new TokenCap(db as Db, { ACCESS_TOKENS_PER_GRANT: 5 }, { write: () => {}, close: () => {} })
   for (let refreshed = 0; refreshed < 128; refreshed++) cap.refreshed(7)
   await vi.advanceTimersByTimeAsync(100)

@@ -29,7 +29,7 @@ const grantedIn = async (where: World, policy: 'fixed' | 'rotating') => {
 const liveTokens = async ({ user_id }: { readonly user_id: string }): Promise<number> => {
   const { rows } = await world.pool.query(
     `select count(*)::int as n from access_token
-     where ended is null and grant_id in (select grant_id from user_grant where user_id = $1)`,
+     where grant_id in (select grant_id from user_grant where user_id = $1)`,
     [user_id],
   )
   return rows[0].n
@@ -80,7 +80,7 @@ describe('an access token ended by the limit of its grant', () => {
     world.clock.advance(2 * 86_400)
     await purge(world.deps, {})
     expect(await rescodes(known)).toEqual([20020, 20020])
-    expect((await world.pool.query('select count(*)::int as n from access_token where ended')).rows[0].n).toBe(0)
+    expect((await world.pool.query('select count(*)::int as n from ended_access_token')).rows[0].n).toBe(0)
   })
 
   it.each<[string, (known: Awaited<ReturnType<typeof ended>>) => Promise<unknown>]>([
@@ -117,20 +117,21 @@ describe('an access token ended by the limit of its grant', () => {
     const [{ routing_key, grant_id }] = (
       await world.pool.query('select routing_key, grant_id from user_grant where user_id = $1', [user.user_id])
     ).rows
-    await world.pool.query(
-      `insert into access_token (routing_key, grant_id, token_hash, expires_at, scopes, ended)
-       select $1, $2, sha256(convert_to(n::text, 'UTF8')), now() + n * interval '1 second', '{USER_INFO}',
-         case when n <= 1000 then true end
-       from generate_series(1, 2000) n`,
-      [routing_key, grant_id],
-    )
-    const count = async (condition: string) =>
-      (await world.pool.query(`select from access_token where grant_id = $1 and ended ${condition}`, [grant_id]))
-        .rowCount
+    const add = (table: string, columns: string, from: number) =>
+      world.pool.query(
+        `insert into ${table} (routing_key, grant_id, token_hash, expires_at${columns})
+         select $1, $2, sha256(convert_to(n::text, 'UTF8')), now() + n * interval '1 second'${columns && ", '{USER_INFO}'"}
+         from generate_series($3::int, $3::int + 999) n`,
+        [routing_key, grant_id, from],
+      )
+    const count = async (table: string) =>
+      (await world.pool.query(`select count(*)::int as n from ${table} where grant_id = $1`, [grant_id])).rows[0].n
+    await add('ended_access_token', '', 1)
+    await add('access_token', ', scopes', 2_000)
     const [first] = await endOldestAccessTokens(world.deps.db, [routing_key], 5)
     expect(first?.tokens).toBeGreaterThanOrEqual(2_000)
     await endOldestAccessTokens(world.deps.db, [routing_key], 5)
-    expect([await count('is null'), await count('')]).toEqual([5, 1_000])
+    expect([await count('access_token'), await count('ended_access_token')]).toEqual([5, 1_000])
     expect((await client.grants(user)).length).toBe(1)
   })
 })

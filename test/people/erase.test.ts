@@ -73,6 +73,7 @@ const ROWS = {
   used_codes: 0,
   refresh_tokens: 1,
   access_tokens: 1,
+  ended_access_tokens: 0,
   consent_decisions: 2,
   remembered_consents: 1,
   grants: 2,

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
  */
 export const LAST_RELEASE = {
   commit: 'fcb64bbf6066198484798ebfda141b28b1b1c6ec',
-  lastMigration: '0020_one_table_each',
+  lastMigration: '0020_operators_in_one_place',
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

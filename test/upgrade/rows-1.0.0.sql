@@ -119,9 +119,13 @@ insert into used_code (routing_key, code_hash, grant_id, used_at, expires_at) va
   (1, '\x01', 'cba80000-0000-4000-8000-000000000001', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z'),
   (2, '\x02', 'cba80000-0000-4000-8000-000000000002', '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z');
 
-insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at, ended) values
-  (1, '\x01', 'cba80000-0000-4000-8000-000000000001', '{USER_INFO}', '2026-11-26T12:00:01Z', null),
-  (2, '\x02', 'cba80000-0000-4000-8000-000000000002', '{USER_INFO,PHONE_NUMBER}', '2026-11-26T12:00:02Z', true);
+insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at) values
+  (1, '\x01', 'cba80000-0000-4000-8000-000000000001', '{USER_INFO}', '2026-11-26T12:00:01Z'),
+  (2, '\x02', 'cba80000-0000-4000-8000-000000000002', '{USER_INFO,PHONE_NUMBER}', '2026-11-26T12:00:02Z');
+
+insert into ended_access_token (routing_key, token_hash, grant_id, expires_at) values
+  (1, '\x01', 'cba80000-0000-4000-8000-000000000001', '2026-11-26T12:00:01Z'),
+  (2, '\x02', 'cba80000-0000-4000-8000-000000000002', '2026-11-26T12:00:02Z');
 
 insert into refresh_token (routing_key, token_hash, grant_id, expires_at, rotated_at) values
   (1, '\x01', 'cba80000-0000-4000-8000-000000000001', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z'),

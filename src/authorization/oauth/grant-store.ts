@@ -225,7 +225,7 @@ export const allowedAppsOf = (db: Db, person: UserRowKey): Promise<AllowedApp[]>
 
 /** The grants of access and refresh tokens that have not expired or been rotated. */
 const liveTokens = (now: Date) => sql.part`(
-  select routing_key, grant_id from access_token where expires_at > ${now} and ended is null
+  select routing_key, grant_id from access_token where expires_at > ${now}
   union all
   select routing_key, grant_id from refresh_token where expires_at > ${now} and rotated_at is null)`
 

@@ -28,7 +28,7 @@ import {
 } from './grant-store.ts'
 import { findRefresh } from './refresh-store.ts'
 import { WITHDRAWN_SHOWN_S } from './retention-store.ts'
-import { deleteAccessToken } from './token-store.ts'
+import { deleteAccessToken, forgetEndedToken } from './token-store.ts'
 import { grantFilter, grantReference, withdrawal } from './wire.ts'
 
 /** A page of the grants of one user or one micro-app, newest first, including revoked ones. */
@@ -135,7 +135,7 @@ export async function revokeToken(deps: Deps, app: CallingApp, text: string): Pr
     const { routingKey } = access
     await inPersonTransaction(deps, routingKey, async (inside, tx) => {
       const token = { ...access, appKey: app.app_key }
-      if (!(await deleteAccessToken(tx, token))) return
+      if (!(await deleteAccessToken(tx, token)) && (await forgetEndedToken(tx, token)) === 0) return
       await recordAudit(inside, { event: 'access_token_revoked', actor, routingKey, appKey: app.app_key })
     })
     return

@@ -128,13 +128,14 @@ const successorsOf = (asked: RefreshRotation, row: FoundRefresh): Issued | undef
 /** Policy rotating: marks each valid refresh token as rotated, at most once, and issues its successors. */
 export const rotateRefresh = issuing(rotating(SUCCESSORS), rotating(NOTHING), successorsOf)
 
-/** The scopes of an access token; undefined if it does not exist, or was ended. */
+/** The scopes of an access token; undefined if it does not exist. */
 export const accessTokenScopes = (db: Db, routingKey: number, accessHash: Buffer) =>
-  db.of(routingKey).maybeValue(
-    z.array(z.string()),
-    sql`select scopes from access_token
-          where routing_key = ${routingKey} and token_hash = ${accessHash} and ended is null`,
-  )
+  db
+    .of(routingKey)
+    .maybeValue(
+      z.array(z.string()),
+      sql`select scopes from access_token where routing_key = ${routingKey} and token_hash = ${accessHash}`,
+    )
 
 /** Reads a refresh token without changing it. */
 export const findRefresh = (db: Db, routingKey: number, refreshHash: Buffer, appScopes: readonly string[]) =>

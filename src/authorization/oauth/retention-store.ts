@@ -22,6 +22,7 @@ export const WITHDRAWN_SHOWN_S = 365 * DAY_S
  */
 export const OAUTH_RETENTION: readonly Retention[] = [
   { table: 'access_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'ended_access_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
   { table: 'refresh_token', key: ['routing_key', 'token_hash'], column: 'expires_at', keptS: () => MARGIN_S },
   {
     table: 'authorization_code',
@@ -67,6 +68,7 @@ const ROWS_OF_GRANTS = [
   { what: 'used_codes', table: 'used_code', ...OF_CODE, shown: ['grant_id', 'expires_at', 'used_at'] },
   { what: 'refresh_tokens', table: 'refresh_token', ...OF_TOKEN, shown: ['grant_id', 'expires_at', 'rotated_at'] },
   { what: 'access_tokens', table: 'access_token', ...OF_TOKEN, shown: ['grant_id', 'expires_at', 'scopes'] },
+  { what: 'ended_access_tokens', table: 'ended_access_token', ...OF_TOKEN, shown: ['grant_id', 'expires_at'] },
   { what: 'consent_decisions', table: 'consent_decision', ...OF_FORM, shown: ['decision', 'expires_at'] },
 ]
 

@@ -15,10 +15,3 @@ update operator o set recovery_hashes = array(
   select code_hash from operator_recovery_code c where c.operator_id = o.operator_id and c.used_at is null
 );
 drop table operator_recovery_code;
-
--- For each shard.
-
--- Access tokens that were ended before their time, because their grant had too many newer ones, stay where they are. Null
--- while a token is live, so the rows of live ones are as small as before.
-alter table access_token add column ended boolean;
-drop table ended_access_token;

@@ -74,9 +74,11 @@ describe('the first sign-in', () => {
     const pending = await sessionOf(session)
     const { secret } = await enrolTotp(world.deps, pending)
     const confirm = () => confirmTotp(world.deps, pending, { code: codeOf(secret), address })
-    await world.pool.query("alter table operator add constraint none check (recovery_hashes = '{}') not valid")
+    await world.pool.query(
+      'alter table operator_recovery_code add constraint none check (used_at is not null) not valid',
+    )
     await expect(confirm()).rejects.toThrow('none')
-    await world.pool.query('alter table operator drop constraint none')
+    await world.pool.query('alter table operator_recovery_code drop constraint none')
     expect(await showOperator(world.deps, { name })).toMatchObject({ has_totp: false })
     expect((await confirm()).codes).toHaveLength(10)
   })
@@ -102,7 +104,7 @@ describe('a recovery code', () => {
       [`operator:${name}`],
     )
     expect(rows).toEqual([{ detail: { pending: false, by: 'recovery code' } }])
-    const kept = await world.pool.query('select o::text from operator o')
+    const kept = await world.pool.query('select c::text from operator_recovery_code c')
     expect(JSON.stringify(kept.rows)).not.toContain(first)
   })
 

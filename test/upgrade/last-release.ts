@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
  */
 export const LAST_RELEASE = {
   commit: 'b255234055f99766ac5475c58de0d7857ccd28dd',
-  lastMigration: '0020_operators_in_one_place',
+  lastMigration: '0005_operations',
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

@@ -342,11 +342,11 @@ insert into sandbox_session (session_hash, partner_id, secret_id, created_at, ex
   ('\x02', 7002, 'fe070000-0000-4000-8000-000000000002', '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z', null, null);
 
 insert into operator (operator_id, name, role, status, created_at, password_hash, totp_sealed, totp_confirmed_at,
-  totp_last_step, recovery_hashes, credential_version) values
+  totp_last_step, credential_version) values
   ('28a40000-0000-4000-8000-000000000001', 'name 1', 'admin', 'active', '2026-11-26T12:00:01Z', 'password_hash 1',
-    '\x01', '2026-11-26T12:00:01Z', 1, array['\x01', '\x02']::bytea[], 1),
+    '\x01', '2026-11-26T12:00:01Z', 1, 1),
   ('28a40000-0000-4000-8000-000000000002', 'name 2', 'viewer', 'disabled', '2026-11-26T12:00:02Z', null, null, null,
-    2, '{}', 2);
+    2, 2);
 
 insert into operator_token (token_hash, token_id, operator_id, name, role, created_at, expires_at, last_used_at,
   revoked_at) values
@@ -355,11 +355,20 @@ insert into operator_token (token_hash, token_id, operator_id, name, role, creat
   ('\x02', '12710000-0000-4000-8000-000000000002', '28a40000-0000-4000-8000-000000000002', 'name 2', 'viewer',
     '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z', null, null);
 
-insert into operator_session (session_hash, operator_id, credential_version, token_mark, pending, created_at,
-  last_seen_at, expires_at) values
-  ('\x01', '28a40000-0000-4000-8000-000000000001', 1, null, true, '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z',
+insert into operator_session (session_hash, operator_id, credential_version, pending, created_at, last_seen_at,
+  expires_at) values
+  ('\x01', '28a40000-0000-4000-8000-000000000001', 1, true, '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z',
     '2026-11-26T12:00:01Z'),
-  ('\x02', null, null, '\x02', false, '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z');
+  ('\x02', '28a40000-0000-4000-8000-000000000002', 2, false, '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z',
+    '2026-11-26T12:00:02Z');
+
+insert into operator_recovery_code (operator_id, code_hash, used_at) values
+  ('28a40000-0000-4000-8000-000000000001', '\x01', '2026-11-26T12:00:01Z'),
+  ('28a40000-0000-4000-8000-000000000002', '\x02', null);
+
+insert into first_operator_session (session_hash, token_mark, created_at, last_seen_at, expires_at) values
+  ('\x01', '\x01', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z', '2026-11-26T12:00:01Z'),
+  ('\x02', '\x02', '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z', '2026-11-26T12:00:02Z');
 
 insert into worker_lease (worker_id, ends_at) values
   ('worker_id 1', '2026-11-26T12:00:01Z'),

@@ -1,7 +1,7 @@
 import { recordAudit } from '../../platform/audit/index.ts'
 import { type Deps, inTransaction } from '../../platform/deps.ts'
 import { addSeconds } from '../../platform/lib/clock.ts'
-import { issueToken, PREFIX, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
+import { issueToken, PREFIX, type Prefix, parseToken } from '../../platform/lib/crypto/opaque-token.ts'
 import type { Operator } from '../../platform/lib/web/admin-auth.ts'
 import * as store from './session-store.ts'
 
@@ -16,13 +16,21 @@ export interface ConsoleOperator extends Operator {
   readonly sessionHash: Buffer
 }
 
+const newSession = ({ keys, config }: Deps, prefix: Prefix, now: Date) =>
+  issueToken(keys, { prefix, routingKey: 0, expiresAt: addSeconds(now, config.OPERATOR_SESSION_S) })
+
 /** Opens a session and returns its id, the cookie's value; only a keyed hash of it is stored. */
-export async function startSession(deps: Deps, owner: store.SessionOwner, pending = false): Promise<string> {
-  const { db, keys, clock, config } = deps
-  const now = clock.now()
-  const expiresAt = addSeconds(now, config.OPERATOR_SESSION_S)
-  const session = issueToken(keys, { prefix: PREFIX.operatorSession, routingKey: 0, expiresAt })
-  await store.insertSession(db, session, owner, pending, now)
+export async function startOperatorSession(deps: Deps, owner: store.SessionOwner, pending: boolean): Promise<string> {
+  const now = deps.clock.now()
+  const session = newSession(deps, PREFIX.operatorSession, now)
+  await store.insertSession(deps.db, session, owner, pending, now)
+  return session.text
+}
+
+export async function startAdminTokenSession(deps: Deps, adminToken: string): Promise<string> {
+  const now = deps.clock.now()
+  const session = newSession(deps, PREFIX.adminTokenSession, now)
+  await store.insertAdminTokenSession(deps.db, session, store.markOf(deps.keys, adminToken), now)
   return session.text
 }
 
@@ -34,12 +42,15 @@ export async function findConsoleSession(deps: Deps, cookie = ''): Promise<Conso
   const { db, keys } = deps
   const terms = store.sessionTerms(deps)
   const { now } = terms
-  const read = parseToken(keys, PREFIX.operatorSession, cookie)
+  const own = parseToken(keys, PREFIX.operatorSession, cookie)
+  const read = own ?? parseToken(keys, PREFIX.adminTokenSession, cookie)
   if (!read || read.expiresAt <= now) return null
-  const known = await store.findSession(db, read.hash, terms)
+  const known = own
+    ? await store.findSession(db, own.hash, terms)
+    : await store.findAdminTokenSession(db, read.hash, terms)
   if (!known) return null
   const { last_seen_at, ...operator } = known
-  if (last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, read.hash, now)
+  if (last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchSession(db, operator.name, read.hash, now)
   return { ...operator, sessionHash: read.hash }
 }
 
@@ -48,7 +59,7 @@ export async function endConsoleSession(deps: Deps, cookie: string | undefined):
   if (!session) return
   const { name, sessionHash } = session
   await inTransaction(deps, async (inside, db) => {
-    if ((await store.deleteSession(db, sessionHash)) === 0) return
+    if ((await store.deleteSession(db, name, sessionHash)) === 0) return
     await recordAudit(inside, { event: 'operator_signed_out', target: `operator:${name}` })
   })
 }

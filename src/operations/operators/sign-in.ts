@@ -7,8 +7,7 @@ import { refuseWeakInput } from '../../platform/lib/crypto/weak-password.ts'
 import { operation } from '../../platform/lib/json/input.ts'
 import { SignInRefused, type SignInSource } from '../../platform/throttle/index.ts'
 import { lockExisting } from './operator.ts'
-import { startSession } from './session.ts'
-import { markOf } from './session-store.ts'
+import { startAdminTokenSession, startOperatorSession } from './session.ts'
 import * as store from './store.ts'
 import { forgetGuessesOf, guessesOf, isCode, operatorLimits, spendCode } from './totp.ts'
 import { ADMIN_TOKEN_NAME, newPassword } from './wire.ts'
@@ -59,7 +58,7 @@ async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<Operato
     const [error] = await Promise.all([failed, counted])
     return error
   }
-  if (!credential || !right || !(pending || (mayGuess && isCode(deps, credential, input.code)))) {
+  if (!credential || !right || !(pending || (mayGuess && (await isCode(deps, credential, input.code))))) {
     throw await refused()
   }
   await limits.refuseExhausted()
@@ -72,7 +71,7 @@ async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<Operato
     const target = `operator:${credential.name}`
     const by = pending || !isRecoveryCode(input.code) ? {} : { by: 'recovery code' }
     await recordAudit(inside, { event: 'operator_signed_in', actor, target, detail: { pending, ...by } })
-    return { session: await startSession(inside, credential, pending), pending }
+    return { session: await startOperatorSession(inside, credential, pending), pending }
   })
   if (!signedIn) throw await refused()
   await limits.forget()
@@ -95,7 +94,7 @@ export async function signInWithAdminToken(
     const actor = { ...deps.actor, kind: 'operator', name: ADMIN_TOKEN_NAME } as const
     const target = `operator:${ADMIN_TOKEN_NAME}`
     await recordAudit(inside, { event: 'operator_signed_in', actor, target, detail: { by: 'token' } })
-    return { session: await startSession(inside, { token_mark: markOf(deps.keys, ADMIN_TOKEN) }), pending: false }
+    return { session: await startAdminTokenSession(inside, ADMIN_TOKEN), pending: false }
   })
 }
 

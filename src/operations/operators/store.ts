@@ -20,7 +20,9 @@ export const insertOperator = (
   )
 
 const OPERATOR = sql.part`operator_id, name, role, status, created_at, password_hash is not null as has_password,
-  totp_confirmed_at is not null as has_totp, cardinality(recovery_hashes) as recovery_codes`
+  totp_confirmed_at is not null as has_totp,
+  (select count(*)::int from operator_recovery_code c
+   where c.operator_id = operator.operator_id and c.used_at is null) as recovery_codes`
 
 /** Oldest first. */
 export const listOperators = (db: Db, { name, ...page }: OperatorFilter) =>
@@ -80,23 +82,40 @@ export const setTotp = (db: Db, operatorId: string, sealed: Buffer): Promise<num
         where operator_id = ${operatorId} and totp_confirmed_at is null`,
   )
 
-/** Also ends the operator's sessions. */
 export const removeTotp = (db: Db, operatorId: string): Promise<number> =>
   db.exec(
-    sql`update operator set totp_sealed = null, totp_confirmed_at = null, totp_last_step = 0, recovery_hashes = '{}',
-          credential_version = credential_version + 1
+    sql`update operator set totp_sealed = null, totp_confirmed_at = null, totp_last_step = 0
         where operator_id = ${operatorId}`,
   )
 
+export const removeRecoveryCodes = (db: Db, operatorId: string): Promise<number> =>
+  db.exec(sql`delete from operator_recovery_code where operator_id = ${operatorId}`)
+
 /** Replaces the recovery codes. */
-export const setRecoveryCodes = (db: Db, operatorId: string, hashes: readonly Buffer[]): Promise<number> =>
-  db.exec(sql`update operator set recovery_hashes = ${hashes}::bytea[] where operator_id = ${operatorId}`)
+export async function setRecoveryCodes(db: Db, operatorId: string, hashes: readonly Buffer[]): Promise<void> {
+  await removeRecoveryCodes(db, operatorId)
+  await db.exec(
+    sql`insert into operator_recovery_code (operator_id, code_hash)
+        select ${operatorId}::uuid, hash from unnest(${hashes}::bytea[]) as hash`,
+  )
+}
+
+/** Whether `spendRecoveryCode` would take it now. */
+export const hasRecoveryCode = (db: Db, operatorId: string, hash: Buffer): Promise<boolean> =>
+  db.value(
+    z.boolean(),
+    sql`select exists (
+          select 1 from operator_recovery_code c join operator o using (operator_id)
+          where c.operator_id = ${operatorId} and c.code_hash = ${hash} and c.used_at is null
+            and o.totp_confirmed_at is not null)`,
+  )
 
 /** Returns 1 to exactly one of simultaneous callers. Codes count only while an authenticator is in force. */
-export const spendRecoveryCode = (db: Db, operatorId: string, hash: Buffer): Promise<number> =>
+export const spendRecoveryCode = (db: Db, operatorId: string, hash: Buffer, now: Date): Promise<number> =>
   db.exec(
-    sql`update operator set recovery_hashes = array_remove(recovery_hashes, ${hash}::bytea)
-        where operator_id = ${operatorId} and ${hash}::bytea = any (recovery_hashes) and totp_confirmed_at is not null`,
+    sql`update operator_recovery_code c set used_at = ${now} from operator o
+        where c.operator_id = ${operatorId} and c.code_hash = ${hash} and c.used_at is null
+          and o.operator_id = c.operator_id and o.totp_confirmed_at is not null`,
   )
 
 /** Marks the authenticator's codes up to this step as used; returns 0 if they already were, or it was replaced. */
@@ -119,7 +138,6 @@ const credential = z.object({
   totp_sealed: z.instanceof(Buffer).nullable(),
   totp_confirmed_at: z.date().nullable(),
   totp_last_step: z.coerce.number(),
-  recovery_hashes: z.array(z.instanceof(Buffer)),
   credential_version: z.number(),
 })
 export type Credential = z.output<typeof credential>
@@ -128,7 +146,7 @@ export const findCredential = (db: Db, name: string): Promise<Credential | undef
   db.maybe(
     credential,
     sql`select operator_id, name, status, password_hash, totp_sealed, totp_confirmed_at, totp_last_step,
-          recovery_hashes, credential_version
+          credential_version
         from operator where lower(name) = lower(${name})`,
   )
 
@@ -136,6 +154,7 @@ export const findCredential = (db: Db, name: string): Promise<Credential | undef
 export const OPERATOR_RETENTION: readonly Retention[] = [
   { table: 'operator_token', key: ['token_hash'], column: 'expires_at', keptS: () => 455 * DAY_S },
   { table: 'operator_session', key: ['session_hash'], column: 'expires_at', keptS: () => 3_600 },
+  { table: 'first_operator_session', key: ['session_hash'], column: 'expires_at', keptS: () => 3_600 },
 ]
 
 const tokenOf = operatorToken.extend({ operator_id: z.string() })

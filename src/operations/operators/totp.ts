@@ -14,7 +14,7 @@ import {
   signInLimits,
 } from '../../platform/throttle/index.ts'
 import { lockExisting } from './operator.ts'
-import { type ConsoleOperator, startSession } from './session.ts'
+import { type ConsoleOperator, startOperatorSession } from './session.ts'
 import { deleteSession } from './session-store.ts'
 import * as store from './store.ts'
 import { oneOperator } from './wire.ts'
@@ -51,10 +51,10 @@ type TypedCode = Pick<SignInSource, 'address'> & { readonly code: string }
 export async function confirmTotp(deps: Deps, session: ConsoleOperator, typed: TypedCode) {
   if (!session.pending) throw new SignInRefused()
   return withCode(deps, session, typed, async (inside, operator) => {
-    await deleteSession(inside.db, session.sessionHash)
+    await deleteSession(inside.db, operator.name, session.sessionHash)
     await recordAudit(inside, { event: 'operator_totp_added', target: `operator:${operator.name}` })
     const codes = await setRecoveryCodes(inside, operator)
-    return { session: await startSession(inside, operator), codes }
+    return { session: await startOperatorSession(inside, operator, false), codes }
   })
 }
 
@@ -131,11 +131,9 @@ const stepShown = ({ keys, clock }: Deps, { operator_id, totp_sealed }: store.Cr
     : totpStep(decryptSecret(keys, totp_sealed, sealingContext(operator_id)), code, clock.now())
 
 /** Whether this is a current code or a recovery code that was not used yet. Spaces and hyphens are ignored. */
-export function isCode(deps: Deps, of: store.Credential, code: string): boolean {
-  if (isRecoveryCode(code)) {
-    const hash = hashOfRecoveryCode(of.operator_id, code)
-    return of.recovery_hashes.some((known) => known.equals(hash))
-  }
+export async function isCode(deps: Deps, of: store.Credential, code: string): Promise<boolean> {
+  if (isRecoveryCode(code))
+    return store.hasRecoveryCode(deps.db, of.operator_id, hashOfRecoveryCode(of.operator_id, code))
   const step = stepShown(deps, of, code)
   return step !== undefined && step > of.totp_last_step
 }
@@ -143,11 +141,13 @@ export function isCode(deps: Deps, of: store.Credential, code: string): boolean 
 /** Uses up a code that `isCode` accepts: exactly one of simultaneous uses succeeds. */
 export async function spendCode(deps: Deps, of: store.Credential, code: string): Promise<boolean> {
   const { db, clock } = deps
-  const { operator_id } = of
-  if (isRecoveryCode(code))
-    return (await store.spendRecoveryCode(db, operator_id, hashOfRecoveryCode(operator_id, code))) > 0
+  const now = clock.now()
+  if (isRecoveryCode(code)) {
+    const { operator_id } = of
+    return (await store.spendRecoveryCode(db, operator_id, hashOfRecoveryCode(operator_id, code), now)) > 0
+  }
   const step = stepShown(deps, of, code)
-  return step !== undefined && (await store.spendTotpStep(db, of, step, clock.now())) > 0
+  return step !== undefined && (await store.spendTotpStep(db, of, step, now)) > 0
 }
 
 /** Removes a lost authenticator; the operator's next sign-in adds a new one. */
@@ -157,7 +157,9 @@ export const resetTotp = operation(
     inTransaction(deps, async (inside, db) => {
       const operator = await lockExisting(db, name)
       await store.removeTotp(db, operator.operator_id)
+      await store.removeRecoveryCodes(db, operator.operator_id)
       await forgetGuessesOf(inside, operator)
+      await store.setStatus(db, operator.operator_id, operator.status) // ends their sessions
       await recordAudit(inside, { event: 'operator_totp_reset', target: `operator:${operator.name}` })
       return { name: operator.name }
     }),

@@ -28,9 +28,10 @@ export const PREFIX = {
   sharedRun: 'ghsr',
   operatorToken: 'ghop',
   operatorSession: 'ghos',
+  adminTokenSession: 'ghof',
 } as const
 
-type Prefix = (typeof PREFIX)[keyof typeof PREFIX]
+export type Prefix = (typeof PREFIX)[keyof typeof PREFIX]
 
 /** A token that this service has just issued, or has issued before and received back. */
 export interface OpaqueToken {

@@ -1,7 +1,5 @@
-import { availableParallelism } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { ConcurrencyLimit, Overloaded } from '../../src/platform/lib/concurrency-limit.ts'
-import { passwordSlots } from '../../src/platform/lib/crypto/password.ts'
 
 /** Work that ends when the test says so. */
 function work() {
@@ -85,13 +83,3 @@ describe('a concurrency limit', () => {
 })
 
 const fail = (): Promise<void> => Promise.reject(new Error('begun all the same'))
-
-it('hashing passwords leaves a core for other requests, if there are two', () => {
-  const slots = passwordSlots({ SIGN_IN_QUEUE: 100, QUEUE_WAIT_MS: 60_000 })
-  const all = Array.from({ length: availableParallelism() }, work)
-  for (const { run } of all) void slots.run(run)
-  const begun = all.filter((one) => one.begun()).length
-  expect(begun).toBeGreaterThan(0)
-  expect(begun).toBeLessThan(Math.max(2, availableParallelism()))
-  for (const { end } of all) end()
-})

@@ -1,8 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { availableParallelism } from 'node:os'
 import type { Command } from 'commander'
-import pLimit from 'p-limit'
 import { z } from 'zod'
 import { USERS_FILE } from '../../authorization/account/index.ts'
 import { hashPassword } from '../../platform/lib/crypto/password.ts'
@@ -29,14 +27,13 @@ export function importCommand(command: Command, context: CliContext): void {
   defineCommand(command, { input, inputFrom, flags: { file: 'file' } }, async ({ file, dry_run }, json) => {
     const { terminal } = context
     const service = await findService(context, command.opts().url)
-    const hashing = pLimit(availableParallelism())
     const bar = progressBar(terminal.stderr)
     const importOpened = async () => {
       const { records, progress } = await openUsersFile(file, terminal)
       return USERS_FILE.import({
         ...{ records, dryRun: dry_run, most: MAX_USERS },
         send: (batch) => ask(service, { route: 'POST /users/import', fields: { ...batch } }),
-        hash: (password) => hashing(() => hashPassword(password)),
+        hash: hashPassword,
         onProblem: (line, problem) => void terminal.stderr.write(`line ${line}: ${problem}\n`),
         onProgress: () => bar.show(progress().read, progress().total),
       })

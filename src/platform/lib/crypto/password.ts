@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
+import pLimit from 'p-limit'
 import { ConcurrencyLimit } from '../concurrency-limit.ts'
 import { normalPassword } from '../precis.ts'
 
@@ -13,8 +14,13 @@ export const hashing = { cost: OWASP }
 export const NO_PASSWORD =
   '$argon2id$v=19$m=19456,t=2,p=1$HLtutxAG/JpSq6wxbj8oyQ$VneNEKkrNc0aCJHiTSe+LaqlerA/XLmya2n6KKUAYJU'
 
+/** Hashes of this process at a time: a core is left for all other requests while people sign in. */
+const hashes = pLimit(Math.max(1, availableParallelism() - 1))
+const isOf = (known: string, password: string): Promise<boolean> => hashes(() => verify(known, password))
+
 /** Hashes the normal form, since another system may encode what is typed differently. */
-export const hashPassword = (password: string): Promise<string> => hash(normalPassword(password), hashing.cost)
+export const hashPassword = (password: string): Promise<string> =>
+  hashes(() => hash(normalPassword(password), hashing.cost))
 
 /**
  * False also without a hash (the passport is unknown), after the same work. Imported hashes are of the password as
@@ -23,18 +29,15 @@ export const hashPassword = (password: string): Promise<string> => hash(normalPa
 export async function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
   const known = passwordHash ?? NO_PASSWORD
   const normal = normalPassword(password)
-  const fits = (await verify(known, normal)) || (normal !== password && (await verify(known, password)))
+  const fits = (await isOf(known, normal)) || (normal !== password && (await isOf(known, password)))
   return fits && passwordHash !== undefined
 }
 
 type PasswordQueue = { readonly SIGN_IN_QUEUE: number; readonly QUEUE_WAIT_MS: number }
 
-/** A core is left for all other requests, so that they do not wait while people sign in. */
-const AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1))
-
 /**
- * Hashing a password occupies a core and one of Node's four worker threads, which file reads need too. So at most two are
- * hashed at a time, whoever signs in, and a flood of guesses reaches the limits of failed attempts before it is hashed.
+ * Hashing a password occupies a core and one of Node's four worker threads, which file reads need too. So only two sign
+ * in at a time, whoever they are, and a flood of guesses reaches the limits of failed attempts before it is hashed.
  */
 export const passwordSlots = ({ SIGN_IN_QUEUE, QUEUE_WAIT_MS }: PasswordQueue): ConcurrencyLimit =>
-  new ConcurrencyLimit({ name: 'sign-in', most: AT_ONCE, length: SIGN_IN_QUEUE, waitMs: QUEUE_WAIT_MS })
+  new ConcurrencyLimit({ name: 'sign-in', most: 2, length: SIGN_IN_QUEUE, waitMs: QUEUE_WAIT_MS })

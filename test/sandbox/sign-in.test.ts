@@ -4,6 +4,7 @@ import { suspendPartner } from '../../src/ticketing/partners/partner.ts'
 import { rotatePartnerSecret, switchSigning } from '../../src/ticketing/partners/secret.ts'
 import { formsOf } from '../acceptance/form.ts'
 import { openWorld, type World } from '../harness.ts'
+import { withoutConnections } from '../outage.ts'
 import { cookieOf, get, newSandboxPartner, post, type SandboxPartner, sessionOf, signIn } from './partners.ts'
 
 let world: World
@@ -297,10 +298,10 @@ describe('an error', () => {
     const own = await newSandboxPartner(away)
     const cookie = await sessionOf(away, own)
     const sent = { mail: 'not a "mail" <b>\r\nat all', role: 'developer' }
-    Object.assign(away.pool, { ending: true })
+    const end = withoutConnections(away.pool)
     const answer = await post(away, '/sandbox/members/invite', sent, { cookie })
     const withSecret = await post(away, '/sandbox/sign-in', { client_id: 'x', password: 'hidden-words' })
-    Object.assign(away.pool, { ending: false })
+    end()
     expect(answer.statusCode).toBe(503)
     expect(answer.body).toContain('nothing that you typed is lost')
     const form = formsOf(answer.body).find(({ action }) => action === '/sandbox/members/invite')
@@ -315,15 +316,9 @@ describe('an error', () => {
     const away = await openWorld()
     onTestFinished(() => away.close())
     const cookie = await sessionOf(away, await newSandboxPartner(away))
-    const connect = away.pool.connect.bind(away.pool) as () => Promise<unknown>
-    const connectOnce = async () => {
-      const client = await connect()
-      Object.assign(away.pool, { ending: true, connect })
-      return client
-    }
-    Object.assign(away.pool, { connect: connectOnce })
+    const end = withoutConnections(away.pool, 1)
     const answer = await post(away, '/sandbox/members/invite', { mail: 'a@example.com', role: 'owner' }, { cookie })
-    Object.assign(away.pool, { ending: false })
+    end()
     expect(answer.statusCode).toBe(503)
     expect(answer.body).not.toMatch(/nothing that you typed is lost|name="mail"/)
   })
@@ -333,12 +328,12 @@ describe('an error', () => {
     onTestFinished(() => away.close())
     const own = await newSandboxPartner(away)
     const cookie = await sessionOf(away, own)
-    Object.assign(away.pool, { ending: true }) // the pool then refuses at once
+    const end = withoutConnections(away.pool)
     const page = await get(away, '/sandbox', cookie)
     const typed: number[] = []
     // More often than a password may be wrong.
     for (let tries = 0; tries < 6; tries++) typed.push((await signIn(away, own)).statusCode)
-    Object.assign(away.pool, { ending: false })
+    end()
     expect(page.statusCode).toBe(503)
     expect(page.headers['retry-after']).toBe('2')
     expect(page.body).toContain('Something went wrong on our side')

@@ -6,6 +6,7 @@ import { injectWire } from '../../acceptance/http.ts'
 import { type Person, signedIn } from '../../console/person.ts'
 import { openWorld, type World } from '../../harness.ts'
 import { SHARDS } from '../../one-table.ts'
+import { withoutConnections } from '../../outage.ts'
 
 /** A page that says that the database is away gives back the form that was sent, to be sent again. */
 
@@ -20,7 +21,11 @@ beforeAll(async () => {
   editor = (await signedIn(world, 'editor')).person
 })
 afterAll(() => world.close())
-afterEach(() => Object.assign(world.pool, { ending: false }))
+let end = () => {}
+const beginOutage = () => {
+  end = withoutConnections(world.pool)
+}
+afterEach(() => end())
 
 const returned = ({ status, text }: { status: number; text: string }, path: string) => {
   expect(status, path).toBe(503)
@@ -34,7 +39,7 @@ describe.skipIf(SHARDS > 1)('a form that is sent while the database is away', ()
     ['/oauth/v2/consent', { authorization_request: 'signed', decision: 'approve' }],
     ['/oauth2/consent', { authorization_request: 'signed', decision: 'approve' }],
   ])('comes back: %s', async (path, fields) => {
-    Object.assign(world.pool, { ending: true })
+    beginOutage()
     const answer = await browser.send('POST', path, fields)
     expect(answer.text).toContain('nothing that you typed is lost')
     expect(returned(answer, path)).toEqual(fields)
@@ -44,10 +49,10 @@ describe.skipIf(SHARDS > 1)('a form that is sent while the database is away', ()
     const person = await client.signedIn(await client.makeUser(), await client.makeApp())
     const live = async () => (await world.pool.query('select count(*)::int as live from browser_session')).rows[0].live
     const before = await live()
-    Object.assign(world.pool, { ending: true })
+    beginOutage()
     const fields = { return_to: '/' }
     expect(returned(await person.send('POST', '/sign-out', fields), '/sign-out')).toEqual(fields)
-    Object.assign(world.pool, { ending: false })
+    end()
     expect((await person.send('POST', '/sign-out', fields)).status).toBe(303)
     expect(await live()).toBe(before - 1)
   })
@@ -55,10 +60,10 @@ describe.skipIf(SHARDS > 1)('a form that is sent while the database is away', ()
   it('comes back in the console, and is carried out once the database is there', async () => {
     const path = '/console/-/apps/new'
     const fields = { ...(await editor.hidden(path)), name: 'Sunny Day Trips', hosts: 'a.example', scopes: 'USER_INFO' }
-    Object.assign(world.pool, { ending: true })
+    beginOutage()
     const typed = returned(await editor.post(path, fields), path)
     expect(typed).toEqual(fields)
-    Object.assign(world.pool, { ending: false })
+    end()
     expect((await editor.post(path, typed as Record<string, string>)).status).toBe(200)
     const { rows } = await world.pool.query("select from micro_app where name = 'Sunny Day Trips'")
     expect(rows).toHaveLength(1)
@@ -73,7 +78,7 @@ describe.skipIf(SHARDS > 1)('a form that is sent while the database is away', ()
     ['/developer/teams', { name: 'our token:\nghat_hidden-words' }],
     ['/account/profile', { name: '{ "access_token" : "hidden-words" }' }],
   ] as const)('does not come back with a secret: %s', async (path, fields) => {
-    Object.assign(world.pool, { ending: true })
+    beginOutage()
     const answer = await browser.send('POST', path, fields)
     expect(returned(answer, path)).toBeUndefined()
     expect(answer.text).not.toMatch(/hidden-words|123456/)

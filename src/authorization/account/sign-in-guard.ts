@@ -74,12 +74,10 @@ export async function signOut(deps: UpstreamDeps, request: FastifyRequest, reply
   const acting = { ...deps, actor: actorOf(request, 'user') }
   const cookie = sessionCookie(deps.config)
   const session = cookie.read(request)
-  const end = async (): Promise<string> => {
-    if (deps.upstream) return endSessionThere(acting, { session, mark: browserMark(deps).keep(request, reply), goOn })
-    await endThisSession(acting, session)
-    return goOn
-  }
-  const next = await end()
+  let next = goOn
+  if (deps.upstream)
+    next = await endSessionThere(acting, { session, mark: browserMark(deps).keep(request, reply), goOn })
+  else await endThisSession(acting, session)
   cookie.clear(reply) // last: if an outage keeps the session, the cookie is needed to end it
   return next
 }

@@ -6,7 +6,7 @@ import { keyOf, type Locale, type Translate } from '../../platform/lib/web/local
 import { WORDS } from '../../platform/lib/web/worded.ts'
 import { interfaceNamed } from '../../ticketing/interfaces/index.ts'
 import type { MemberRefusal } from '../../ticketing/members/index.ts'
-import { TOLERATED } from '../../ticketing/mws/index.ts'
+import { EXPLANATIONS, TOLERATED } from '../../ticketing/mws/index.ts'
 import { ORDER_STATES, REFUND_STATES, type showOrder } from '../../ticketing/orders/index.ts'
 import type { ContactRole } from '../../ticketing/partners/index.ts'
 import type { RunRefusal } from '../certification/index.ts'
@@ -15,7 +15,7 @@ import type { Choice, FunctionId } from '../test-plan/index.ts'
 import { NOTICES } from './docs/notices.ts'
 
 const MISTAKE_TEXTS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
-  en: readTexts('mistakes.en'),
+  en: EXPLANATIONS,
   'zh-CN': readTexts('mistakes.zh-CN'),
 }
 

@@ -1,6 +1,6 @@
 export { checkKeptCall } from './authenticate.ts'
 export { jsonBytes, readNotice } from './body-guard.ts'
-export { TOLERATED, type Warning } from './diagnose/mistakes.ts'
+export { EXPLANATIONS, TOLERATED, type Warning } from './diagnose/mistakes.ts'
 export { callerOf, mwsSignature, noticeSignature, readSignedCall, type SignedCall } from './guard.ts'
 export type { IncomingDeps } from './incoming-calls.ts'
 export { IncomingCalls } from './incoming-calls.ts'
